@@ -1,0 +1,5 @@
+# `make check` is what CI runs.
+check:
+	uv run --locked python tests/check.py
+
+.PHONY: check

@@ -1,0 +1,1 @@
+"""Vocabulary: frames, clock, messages, topics, seeds, budgets, configs. No I/O."""

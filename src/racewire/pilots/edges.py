@@ -1,0 +1,189 @@
+"""Straight edges to a fraction of a pixel: find the step along many short probes, fit a line.
+
+A side is given roughly by its two ends. Probes run across it; each finds where the redness rises,
+as the centroid of the rise around its steepest point, which a symmetric blur does not move. The
+line is the one most probes agree on (every pair is tried), then least squares over those, so a decal,
+a ribbon or another gate across part of the side costs only its probes. Image coordinates are
+continuous (see `sensors.camera`).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racewire.core.jit import kernel
+from racewire.pilots.redness import redness
+
+PROBES = 28
+"""Most probes to a side."""
+
+STEP = 0.5
+"""Distance between samples along a probe, px."""
+
+
+def _step_along(
+    image: NDArray[np.uint8], x: float, y: float, nx: float, ny: float, reach: float, contrast: float
+) -> float:
+    """Offset along (nx, ny), px, of the steepest rise within `reach`; NaN if none is as high as `contrast`."""
+    count = 2 * int(math.ceil(reach / STEP)) + 1
+    rise = np.zeros(count + 2)
+    start = -0.5 * STEP * count
+    before = redness(image, x + start * nx, y + start * ny)
+    for k in range(count):
+        t = start + STEP * (k + 1)
+        after = redness(image, x + t * nx, y + t * ny)
+        rise[k + 1] = after - before
+        before = after
+    best, peak = 0.0, 0
+    for k in range(1, count + 1):
+        smooth = rise[k - 1] + 2.0 * rise[k] + rise[k + 1]
+        if smooth > best:
+            best, peak = smooth, k
+    total, moment = 0.0, 0.0
+    for k in range(max(1, peak - 3), min(count, peak + 3) + 1):
+        weight = max(rise[k], 0.0)
+        total += weight
+        moment += weight * (start + STEP * (k - 0.5))
+    if peak == 0 or total < contrast:
+        return math.nan
+    return moment / total
+
+
+step_along = kernel(_step_along)
+
+
+def _fit_line(
+    u: NDArray[np.float64], t: NDArray[np.float64], n: int, tolerance: float
+) -> tuple[int, float, float, float]:
+    """Inliers, offset at u = 0, slope and residual sd of the line t(u) most of the `n` points agree on."""
+    best, a, b = 0, 0.0, 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            if 3 * (j - i) < n:
+                continue
+            slope = (t[j] - t[i]) / (u[j] - u[i])
+            agree = 0
+            for k in range(n):
+                agree += abs(t[k] - t[i] - slope * (u[k] - u[i])) < tolerance
+            if agree > best:
+                best, a, b = agree, t[i] - slope * u[i], slope
+    inliers, sd = 0, 0.0
+    for _ in range(2):
+        s0, s1, s2, r0, r1, rr = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(n):
+            if abs(t[k] - a - b * u[k]) < tolerance:
+                s0 += 1.0
+                s1 += u[k]
+                s2 += u[k] * u[k]
+                r0 += t[k]
+                r1 += u[k] * t[k]
+                rr += t[k] * t[k]
+        determinant = s0 * s2 - s1 * s1
+        inliers = int(s0)
+        if inliers < 3 or determinant < 1e-9:
+            return 0, 0.0, 0.0, 0.0
+        a = (s2 * r0 - s1 * r1) / determinant
+        b = (s0 * r1 - s1 * r0) / determinant
+        sd = math.sqrt(max(rr - a * r0 - b * r1, 0.0) / s0)
+    return inliers, a, b, sd
+
+
+fit_line = kernel(_fit_line)
+
+
+def _fit_sides(
+    image: NDArray[np.uint8],
+    corners: NDArray[np.float64],
+    reach: float,
+    contrast: float,
+    tolerance: float,
+    sides: NDArray[np.float64],
+) -> None:
+    """Fit the eight sides of the quads `corners`, shape (8, 2): outer clockwise, then inner.
+
+    Row i of `sides`, shape (8, 6), becomes the line through corner i and its successor: offset of the
+    line, px towards red, at the one and at the other; share of the probes that agree (of those inside
+    the image); whether the first and last third of the side have any; residual sd, px.
+    """
+    height, width = image.shape[0], image.shape[1]
+    u, t = np.empty(PROBES), np.empty(PROBES)
+    for side in range(8):
+        sides[side, :] = 0.0
+        last = side + 1 if side % 4 < 3 else side - 3
+        x0, y0 = corners[side, 0], corners[side, 1]
+        dx, dy = corners[last, 0] - x0, corners[last, 1] - y0
+        length = math.sqrt(dx * dx + dy * dy)
+        if not 3.0 <= length < 1.0e5:
+            continue
+        sense = 1.0 if side < 4 else -1.0
+        nx, ny = -sense * dy / length, sense * dx / length
+        margin = min(max(1.0 / length, 0.05), 0.3)
+        lo, hi = margin, 1.0 - margin
+        for origin, direction, limit in ((x0, dx, float(width)), (y0, dy, float(height))):
+            if abs(direction) < 1e-9:
+                if not 1.0 < origin < limit - 1.0:
+                    hi = lo - 1.0
+                continue
+            enter, leave = (1.0 - origin) / direction, (limit - 1.0 - origin) / direction
+            lo = max(lo, min(enter, leave))
+            hi = min(hi, max(enter, leave))
+        if (hi - lo) * length < 2.0:
+            continue
+        probes = min(PROBES, max(5, int((hi - lo) * length)))
+        n = 0
+        for k in range(probes):
+            s = lo + (hi - lo) * (k + 0.5) / probes
+            offset = step_along(image, x0 + s * dx, y0 + s * dy, nx, ny, reach, contrast)
+            if not math.isnan(offset):
+                u[n], t[n] = s, offset
+                n += 1
+        if n < 4:
+            continue
+        inliers, a, b, sd = fit_line(u, t, n, tolerance)
+        if inliers < 4:
+            continue
+        first, final = 0.0, 0.0
+        for k in range(n):
+            if abs(t[k] - a - b * u[k]) < tolerance:
+                first = max(first, 1.0 if u[k] < 0.34 else 0.0)
+                final = max(final, 1.0 if u[k] > 0.66 else 0.0)
+        sides[side, 0], sides[side, 1] = a, a + b
+        sides[side, 2] = inliers / probes
+        sides[side, 3], sides[side, 4], sides[side, 5] = first, final, sd
+
+
+fit_sides = kernel(_fit_sides)
+
+
+def _cross_sides(
+    corners: NDArray[np.float64], sides: NDArray[np.float64], share: float, found: NDArray[np.float64]
+) -> None:
+    """Write to `found`, shape (8, 2), where fitted sides cross; NaN where one is missing or hidden there."""
+    for corner in range(8):
+        found[corner, :] = math.nan
+        before = corner - 1 if corner % 4 > 0 else corner + 3
+        after = corner + 1 if corner % 4 < 3 else corner - 3
+        if min(sides[before, 2], sides[corner, 2]) < share or min(sides[before, 4], sides[corner, 3]) < 1.0:
+            continue
+        sense = 1.0 if corner < 4 else -1.0
+        x, y = corners[corner, 0], corners[corner, 1]
+        ax, ay = x - corners[before, 0], y - corners[before, 1]
+        bx, by = corners[after, 0] - x, corners[after, 1] - y
+        la, lb = math.sqrt(ax * ax + ay * ay), math.sqrt(bx * bx + by * by)
+        sa, sb = sense / la, sense / lb
+        # each line: a point of it, moved off the rough side, and its direction
+        px, py = x - sides[before, 1] * sa * ay, y + sides[before, 1] * sa * ax
+        qx, qy = x - sides[corner, 0] * sb * by, y + sides[corner, 0] * sb * bx
+        turn_a = (sides[before, 1] - sides[before, 0]) * sa
+        turn_b = (sides[corner, 1] - sides[corner, 0]) * sb
+        ux, uy = ax - turn_a * ay, ay + turn_a * ax
+        vx, vy = bx - turn_b * by, by + turn_b * bx
+        cross = ux * vy - uy * vx
+        if abs(cross) < 1e-6:
+            continue
+        k = ((qx - px) * vy - (qy - py) * vx) / cross
+        found[corner, 0], found[corner, 1] = px + k * ux, py + k * uy
+
+
+cross_sides = kernel(_cross_sides)

@@ -1,0 +1,367 @@
+"""The error-state filter's arithmetic: predict, scalar update, projection of gate corners.
+
+The nominal state `x` is one vector: quaternion ned_from_frd 0-3, velocity 4-6 and position 7-9 (NED),
+gyro bias 10-12 and accelerometer bias 13-15 (FRD); then 7 numbers a gate, position (NED) and quaternion
+ned_from_gate. The error state has 15 numbers (attitude, velocity, position, biases) and 6 a gate
+(position, attitude); attitude errors are rotation vectors in the body's or the gate's own frame, on
+the right: R = R_nominal exp(error). `n` is the length of the error state in use.
+Source: J. Sola, "Quaternion kinematics for the error-state Kalman filter" (2017), sections 5 and 6;
+corners as the innovation, without PnP, as in ADR-VINS (arXiv 2603.02742).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racewire.core.frames import quat_exp, quat_multiply, quat_normalise, quat_rotate
+from racewire.core.jit import kernel
+from racewire.pilots.gate_model import outline_edge
+
+Array = NDArray[np.float64]
+
+BODY = 15
+"""Length of the body's part of the error state."""
+
+GATE0 = 16
+"""Where the first gate stands in the nominal state."""
+
+GRAVITY = 9.81
+"""Down, m/s^2."""
+
+
+def _unit(k: int) -> tuple[float, float, float]:
+    """Return axis `k` of any frame."""
+    return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
+
+
+unit = kernel(_unit)
+
+
+def _propagate(x: Array, P: Array, n: int, before: Array, after: Array, dt: float, noise: Array) -> None:
+    """Advance `x` and `P` by `dt` (s) with inertial samples at both ends (force 0-2, rates 3-5).
+
+    `noise`: variance a sample of the accelerometer and of the gyro, share of a sample's change that is
+    taken for error, variance a second of the walks of the accelerometer's and the gyro's bias.
+    """
+    wx = 0.5 * (before[3] + after[3]) - x[10]
+    wy = 0.5 * (before[4] + after[4]) - x[11]
+    wz = 0.5 * (before[5] + after[5]) - x[12]
+    fx = 0.5 * (before[0] + after[0]) - x[13]
+    fy = 0.5 * (before[1] + after[1]) - x[14]
+    fz = 0.5 * (before[2] + after[2]) - x[15]
+    hw, hx, hy, hz = quat_exp(0.5 * dt * wx, 0.5 * dt * wy, 0.5 * dt * wz)
+    mw, mx, my, mz = quat_multiply(x[0], x[1], x[2], x[3], hw, hx, hy, hz)
+    ax, ay, az = quat_rotate(mw, mx, my, mz, fx, fy, fz)
+    az += GRAVITY
+    x[7] += dt * (x[4] + 0.5 * dt * ax)
+    x[8] += dt * (x[5] + 0.5 * dt * ay)
+    x[9] += dt * (x[6] + 0.5 * dt * az)
+    x[4] += dt * ax
+    x[5] += dt * ay
+    x[6] += dt * az
+    qw, qx, qy, qz = quat_multiply(mw, mx, my, mz, hw, hx, hy, hz)
+    x[0], x[1], x[2], x[3] = quat_normalise(qw, qx, qy, qz)
+
+    F = np.zeros((9, BODY))
+    dw, dx, dy, dz = quat_multiply(hw, hx, hy, hz, hw, hx, hy, hz)
+    for k in range(3):
+        ex, ey, ez = unit(k)
+        F[0, k], F[1, k], F[2, k] = quat_rotate(dw, -dx, -dy, -dz, ex, ey, ez)
+        F[k, 9 + k] = -dt
+        F[3 + k, 3 + k] = 1.0
+        F[6 + k, 6 + k] = 1.0
+        F[6 + k, 3 + k] = dt
+        rx, ry, rz = quat_rotate(mw, mx, my, mz, ex, ey, ez)
+        F[3, 12 + k], F[4, 12 + k], F[5, 12 + k] = -dt * rx, -dt * ry, -dt * rz
+        # dv/dtheta = -R [f]x dt: column k is -R (f x e_k) dt
+        cx, cy, cz = fy * ez - fz * ey, fz * ex - fx * ez, fx * ey - fy * ex
+        rx, ry, rz = quat_rotate(mw, mx, my, mz, cx, cy, cz)
+        F[3, k], F[4, k], F[5, k] = -dt * rx, -dt * ry, -dt * rz
+    A = np.zeros((9, n))
+    for i in range(9):
+        for k in range(BODY):
+            f = F[i, k]
+            if f != 0.0:
+                for j in range(n):
+                    A[i, j] += f * P[k, j]
+    for i in range(9):
+        for j in range(9, n):
+            P[i, j] = A[i, j]
+            P[j, i] = A[i, j]
+    for i in range(9):
+        for j in range(i, 9):
+            s = 0.0
+            for k in range(BODY):
+                s += A[i, k] * F[j, k]
+            P[i, j] = s
+            P[j, i] = s
+    for k in range(3):
+        turn, push = noise[2] * (after[3 + k] - before[3 + k]), noise[2] * (after[k] - before[k])
+        P[k, k] += dt * dt * (noise[1] + turn * turn)
+        P[3 + k, 3 + k] += dt * dt * (noise[0] + push * push)
+        P[9 + k, 9 + k] += dt * noise[4]
+        P[12 + k, 12 + k] += dt * noise[3]
+
+
+propagate = kernel(_propagate)
+
+
+def _inject(x: Array, n: int, error: Array) -> None:
+    """Add the error state to the nominal state."""
+    w, i, j, k = quat_exp(error[0], error[1], error[2])
+    w, i, j, k = quat_multiply(x[0], x[1], x[2], x[3], w, i, j, k)
+    x[0], x[1], x[2], x[3] = quat_normalise(w, i, j, k)
+    for m in range(12):
+        x[4 + m] += error[3 + m]
+    for g in range((n - BODY) // 6):
+        a, e = GATE0 + 7 * g, BODY + 6 * g
+        for m in range(3):
+            x[a + m] += error[e + m]
+        w, i, j, k = quat_exp(error[e + 3], error[e + 4], error[e + 5])
+        w, i, j, k = quat_multiply(x[a + 3], x[a + 4], x[a + 5], x[a + 6], w, i, j, k)
+        x[a + 3], x[a + 4], x[a + 5], x[a + 6] = quat_normalise(w, i, j, k)
+
+
+inject = kernel(_inject)
+
+
+def _update(x: Array, P: Array, n: int, H: Array, residual: float, variance: float, gate: float) -> bool:
+    """Fuse one number whose row of the Jacobian is `H` (n); False if it is beyond `gate` deviations."""
+    PH = np.zeros(n)
+    for k in range(n):
+        h = H[k]
+        if h != 0.0:
+            for i in range(n):
+                PH[i] += P[i, k] * h
+    s = variance
+    for k in range(n):
+        s += H[k] * PH[k]
+    if residual * residual > gate * gate * s:
+        return False
+    error = np.empty(n)
+    for i in range(n):
+        error[i] = PH[i] * (residual / s)
+        for j in range(i, n):
+            P[i, j] -= PH[i] * PH[j] / s
+            P[j, i] = P[i, j]
+    inject(x, n, error)
+    return True
+
+
+update = kernel(_update)
+
+
+def _rest(x: Array, P: Array, n: int, sample: Array, noise: Array) -> None:
+    """Fuse that the vehicle stands still: no velocity, no rates, gravity alone, at the origin.
+
+    `noise`: variances of velocity, of position, of force and of rates.
+    """
+    for k in range(3):
+        H = np.zeros(n)
+        H[3 + k] = 1.0
+        update(x, P, n, H, -x[4 + k], noise[0], 1e9)
+        H = np.zeros(n)
+        H[6 + k] = 1.0
+        update(x, P, n, H, -x[7 + k], noise[1], 1e9)
+        H = np.zeros(n)
+        H[9 + k] = 1.0
+        update(x, P, n, H, sample[3 + k] - x[10 + k], noise[3], 1e9)
+        ux, uy, uz = quat_rotate(x[0], -x[1], -x[2], -x[3], 0.0, 0.0, -GRAVITY)
+        H = np.zeros(n)
+        H[12 + k] = 1.0
+        if k == 0:  # force = u + bias with du = [u]x dtheta
+            H[1], H[2] = -uz, uy
+            predicted = ux
+        elif k == 1:
+            H[0], H[2] = uz, -ux
+            predicted = uy
+        else:
+            H[0], H[1] = -uy, ux
+            predicted = uz
+        update(x, P, n, H, sample[k] - predicted - x[13 + k], noise[2], 1e9)
+
+
+rest = kernel(_rest)
+
+
+def _drag(x: Array, P: Array, n: int, force: Array, kx: float, ky: float, sd: float, share: float) -> None:
+    """Fuse the drag that the accelerometer feels across the thrust: force_xy = -k v|v| (1/m), body axes.
+
+    The deviation is `sd` (m/s^2) plus `share` of the drag itself.
+    """
+    for axis in range(2):
+        vx, vy, vz = quat_rotate(x[0], -x[1], -x[2], -x[3], x[4], x[5], x[6])
+        H = np.zeros(n)
+        k, v = (kx, vx) if axis == 0 else (ky, vy)
+        slope = -2.0 * k * abs(v)
+        # dv_body = R^T dv + [v_body]x dtheta
+        ex, ey, ez = unit(axis)
+        rx, ry, rz = quat_rotate(x[0], x[1], x[2], x[3], ex, ey, ez)
+        H[3], H[4], H[5] = slope * rx, slope * ry, slope * rz
+        if axis == 0:
+            H[1], H[2] = -slope * vz, slope * vy
+        else:
+            H[0], H[2] = slope * vz, -slope * vx
+        H[12 + axis] = 1.0
+        drag = -k * v * abs(v)
+        deviation = sd + share * abs(drag)
+        residual = force[axis] - x[13 + axis] - drag
+        update(x, P, n, H, residual, deviation * deviation, 4.0)
+
+
+drag = kernel(_drag)
+
+
+def _look(
+    x: Array, slot: int, which: NDArray[np.int64], size: Array, camera: Array, pixels: Array, H: Array
+) -> bool:
+    """Project a gate's outline to `pixels` (k, 2); False if a point of it is behind the lens.
+
+    `which` (k) names corners: outer TL, TR, BR, BL 0-3, inner 4-7. `size`: outer and inner half side,
+    depth. `camera`: fx, fy, cx, cy, quaternion frd_from_optical, position on the body. `H` (2k, 12)
+    takes the derivatives with respect to the body's attitude and position and the gate's position and
+    attitude; that of the outline with respect to the point of view is left out.
+    """
+    a = GATE0 + 7 * slot
+    ex, ey, ez = quat_rotate(x[0], x[1], x[2], x[3], camera[8], camera[9], camera[10])
+    ex, ey, ez = ex + x[7] - x[a], ey + x[8] - x[a + 1], ez + x[9] - x[a + 2]
+    ex, ey, ez = quat_rotate(x[a + 3], -x[a + 4], -x[a + 5], -x[a + 6], ex, ey, ez)
+    share = size[2] / (size[2] + max(-ex - 0.5 * size[2], 1e-3))
+    for i in range(which.shape[0]):
+        c = which[i]
+        half, sense = (size[0], 1.0) if c < 4 else (size[1], -1.0)
+        right = 1.0 if c % 4 == 1 or c % 4 == 2 else -1.0
+        down = 1.0 if c % 4 > 1 else -1.0
+        px = -0.5 * size[2]
+        py = outline_edge(right * half, ey, share, sense * right)
+        pz = outline_edge(down * half, ez, share, sense * down)
+        gx, gy, gz = quat_rotate(x[a + 3], x[a + 4], x[a + 5], x[a + 6], px, py, pz)
+        gx, gy, gz = gx + x[a] - x[7], gy + x[a + 1] - x[8], gz + x[a + 2] - x[9]
+        bx, by, bz = quat_rotate(x[0], -x[1], -x[2], -x[3], gx, gy, gz)
+        ox, oy, oz = bx - camera[8], by - camera[9], bz - camera[10]
+        ox, oy, oz = quat_rotate(camera[4], -camera[5], -camera[6], -camera[7], ox, oy, oz)
+        if oz < 0.2:
+            return False
+        pixels[i, 0] = camera[2] + camera[0] * ox / oz
+        pixels[i, 1] = camera[3] + camera[1] * oy / oz
+        for axis in range(2):
+            f, o = (camera[0], ox) if axis == 0 else (camera[1], oy)
+            # gradient of the pixel with respect to the point in Frd, then in Ned
+            ux, uy, uz = (f / oz, 0.0, -f * o / (oz * oz)) if axis == 0 else (0.0, f / oz, -f * o / (oz * oz))
+            ux, uy, uz = quat_rotate(camera[4], camera[5], camera[6], camera[7], ux, uy, uz)
+            nx, ny, nz = quat_rotate(x[0], x[1], x[2], x[3], ux, uy, uz)
+            kx, ky, kz = quat_rotate(x[a + 3], -x[a + 4], -x[a + 5], -x[a + 6], nx, ny, nz)
+            row = 2 * i + axis
+            # u . (b x dtheta) = (u x b) . dtheta; the gate's turn moves the point by -p x dphi
+            H[row, 0], H[row, 1], H[row, 2] = uy * bz - uz * by, uz * bx - ux * bz, ux * by - uy * bx
+            H[row, 3], H[row, 4], H[row, 5] = -nx, -ny, -nz
+            H[row, 6], H[row, 7], H[row, 8] = nx, ny, nz
+            H[row, 9], H[row, 10], H[row, 11] = ky * -pz + kz * py, kz * -px + kx * pz, kx * -py + ky * px
+    return True
+
+
+look = kernel(_look)
+
+
+def _cholesky(S: Array, m: int) -> None:
+    """Replace the lower triangle of the leading m x m of `S` by its Cholesky factor."""
+    for i in range(m):
+        for j in range(i + 1):
+            s = S[i, j]
+            for k in range(j):
+                s -= S[i, k] * S[j, k]
+            S[i, j] = math.sqrt(max(s, 1e-12)) if i == j else s / S[j, j]
+
+
+cholesky = kernel(_cholesky)
+
+
+def _see_gate(
+    x: Array,
+    P: Array,
+    n: int,
+    slot: int,
+    which: NDArray[np.int64],
+    size: Array,
+    camera: Array,
+    seen: Array,
+    variance: float,
+    huber: float,
+    apply: bool,
+) -> float:
+    """Return the squared Mahalanobis distance of a gate's corners from where `x` expects them.
+
+    The corners `which` were seen at the pixels `seen` (k, 2), each coordinate with `variance`; the rest
+    as in `look`. Infinite if one lies behind the lens. If `apply`, fuse them, a coordinate further off
+    than `huber` deviations with less weight.
+    """
+    m = 2 * which.shape[0]
+    pixels, H = np.empty((which.shape[0], 2)), np.empty((m, 12))
+    if not look(x, slot, which, size, camera, pixels, H):
+        return np.inf
+    index = np.empty(12, np.int64)
+    for k in range(3):
+        index[k], index[3 + k] = k, 6 + k
+        index[6 + k], index[9 + k] = BODY + 6 * slot + k, BODY + 6 * slot + 3 + k
+    PH = np.zeros((n, m))
+    for i in range(n):
+        for k in range(12):
+            p = P[i, index[k]]
+            for j in range(m):
+                PH[i, j] += p * H[j, k]
+    S = np.empty((m, m))
+    for i in range(m):
+        for j in range(m):
+            s = 0.0
+            for k in range(12):
+                s += H[i, k] * PH[index[k], j]
+            S[i, j] = s
+    residual, factor = np.empty(m), np.empty((m, m))
+    for i in range(m):
+        residual[i] = seen[i // 2, i % 2] - pixels[i // 2, i % 2]
+    factor[:, :] = S
+    for i in range(m):
+        factor[i, i] += variance
+    cholesky(factor, m)
+    distance = 0.0
+    white = np.empty(m)
+    for i in range(m):
+        s = residual[i]
+        for k in range(i):
+            s -= factor[i, k] * white[k]
+        white[i] = s / factor[i, i]
+        distance += white[i] * white[i]
+    if not apply:
+        return distance
+    factor[:, :] = S
+    for i in range(m):
+        off = abs(residual[i]) / math.sqrt(S[i, i] + variance)
+        factor[i, i] += variance * max(1.0, off / huber)
+    cholesky(factor, m)
+    # K = PH S^-1: solve rows W = PH L^-T, then dx = W (L^-1 r) and P -= W W^T
+    for i in range(m):
+        s = residual[i]
+        for k in range(i):
+            s -= factor[i, k] * white[k]
+        white[i] = s / factor[i, i]
+    error = np.zeros(n)
+    for r in range(n):
+        for i in range(m):
+            s = PH[r, i]
+            for k in range(i):
+                s -= factor[i, k] * PH[r, k]
+            PH[r, i] = s / factor[i, i]
+            error[r] += PH[r, i] * white[i]
+    for i in range(n):
+        for j in range(i, n):
+            s = 0.0
+            for k in range(m):
+                s += PH[i, k] * PH[j, k]
+            P[i, j] -= s
+            P[j, i] = P[i, j]
+    inject(x, n, error)
+    return distance
+
+
+see_gate = kernel(_see_gate)

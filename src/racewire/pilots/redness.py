@@ -1,0 +1,70 @@
+"""Where an image is gate-red: the mask, and the signal whose edges are measured.
+
+Red straddles the end of the hue circle, so the mask is two hue ranges with a least saturation and
+value: the bounds hold for frames of the real simulator (spec 4.4) and are those of OpenCV's HSV
+(hue 0-180, the others 0-255), tested in integers without building an HSV image. The signal
+`R - (G + B) / 2` is linear in the pixel, so an antialiased edge crosses half its height exactly where
+half the pixel is covered.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racewire.core.jit import kernel
+
+
+@dataclass(frozen=True, slots=True)
+class RedBounds:
+    """Bounds of gate-red, OpenCV HSV: hue at most `hue_low` or at least `hue_high`, others at least."""
+
+    hue_low: int
+    hue_high: int
+    saturation: int
+    value: int
+
+
+def _red_mask(
+    image: NDArray[np.uint8], low: int, high: int, saturation: int, value: int, mask: NDArray[np.uint8]
+) -> None:
+    over = 180 - high
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            mask[i, j] = 0
+            r = np.int32(image[i, j, 2])
+            if r < value:
+                continue
+            b, g = np.int32(image[i, j, 0]), np.int32(image[i, j, 1])
+            chroma = r - min(b, g)
+            if r < max(b, g) or 255 * chroma < saturation * r:
+                continue
+            if 30 * (g - b) <= low * chroma and 30 * (b - g) <= over * chroma:
+                mask[i, j] = 255
+
+
+_red_mask_kernel = kernel(_red_mask)
+
+
+def red_mask(image: NDArray[np.uint8], bounds: RedBounds) -> NDArray[np.uint8]:
+    """Return 255 where the BGR `image`, shape (h, w, 3), is gate-red and 0 elsewhere, shape (h, w)."""
+    mask = np.empty(image.shape[:2], np.uint8)
+    _red_mask_kernel(image, bounds.hue_low, bounds.hue_high, bounds.saturation, bounds.value, mask)
+    return mask
+
+
+def _redness(image: NDArray[np.uint8], x: float, y: float) -> float:
+    height, width = image.shape[0], image.shape[1]
+    x = min(max(x - 0.5, 0.0), width - 1.001)
+    y = min(max(y - 0.5, 0.0), height - 1.001)
+    j, i = int(x), int(y)
+    fx, fy = x - j, y - i
+    top, bottom = 0.0, 0.0
+    for c, weight in ((0, -0.5), (1, -0.5), (2, 1.0)):
+        top += weight * ((1.0 - fx) * image[i, j, c] + fx * image[i, j + 1, c])
+        bottom += weight * ((1.0 - fx) * image[i + 1, j, c] + fx * image[i + 1, j + 1, c])
+    return (1.0 - fy) * top + fy * bottom
+
+
+redness = kernel(_redness)
+"""Kernel: R - (G + B) / 2 at the continuous image point (x, y), between pixels bilinear."""

@@ -1,0 +1,167 @@
+"""A course, painted: every face that the camera may see, as frozen arrays in NED metres.
+
+Opaque faces come first, the ribbon's last. The arrays are what the kernels of `view` and `draw` read;
+`mesh` says what the columns mean.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racewire.core.frames import Frd, Gate, Ned, Pose, Rot, Vec
+from racewire.render import texture
+from racewire.render.look import Look
+from racewire.render.mesh import GLOWING, LINED, TEXTURED, Mesh, Paint, Point
+from racewire.render.ribbon import add_ribbon
+from racewire.world.layout import Block, Course, CourseGate
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Faces (n of them) and the textures they use; all arrays are read-only."""
+
+    corners: NDArray[np.float64]
+    """(n, 4, 3), NED."""
+    normal: NDArray[np.float64]
+    """(n, 4): outward unit normal, and its product with any point of the face."""
+    u: NDArray[np.float64]
+    """(n, 4): gradient and offset of the texture's u."""
+    v: NDArray[np.float64]
+    """(n, 4): the same of v."""
+    material: NDArray[np.int32]
+    """(n,): TEXTURED, LINED or GLOWING."""
+    texture: NDArray[np.int32]
+    """(n,): index in the atlas."""
+    leg: NDArray[np.int32]
+    """(n,): the ribbon's leg, -1 for anything else."""
+    paint: NDArray[np.float32]
+    """(n, 11): `Paint.row`."""
+    atlas: NDArray[np.uint8]
+    background: NDArray[np.float32]
+    """(3,): blue, green, red where there is nothing."""
+    glow: NDArray[np.float32]
+    """(2,): distances at which the ribbon begins to show, and shows fully, m."""
+    legs: int
+    """Legs of the ribbon shown at a time."""
+
+
+def build_scene(course: Course, look: Look) -> Scene:
+    """Paint `course` with `look`."""
+    mesh = Mesh()
+    _add_grids(mesh, course, look)
+    for index, block in enumerate(course.blocks):
+        _add_block(mesh, block, index, look)
+    _add_pad(mesh, course.pad, course.floor, look)
+    for gate in course.gates:
+        _add_gate(mesh, gate, look)
+    start = Pose(course.pad.position, cast("Rot[Ned, Gate]", course.pad.rotation))
+    add_ribbon(mesh, [start, *(gate.pose for gate in course.gates)], look.ribbon)
+    return _freeze(mesh, look)
+
+
+def _freeze(mesh: Mesh, look: Look) -> Scene:
+    scene = Scene(
+        corners=np.array(mesh.corners),
+        normal=np.array(mesh.normal),
+        u=np.array(mesh.u),
+        v=np.array(mesh.v),
+        material=np.array([p.material for p in mesh.paint], np.int32),
+        texture=np.array([p.texture for p in mesh.paint], np.int32),
+        leg=np.array(mesh.leg, np.int32),
+        paint=np.array([p.row() for p in mesh.paint]),
+        atlas=texture.atlas(),
+        background=np.array(look.grid.haze[::-1], np.float32),
+        glow=np.array((look.ribbon.near, look.ribbon.full), np.float32),
+        legs=look.ribbon.legs,
+    )
+    for array in (scene.corners, scene.normal, scene.u, scene.v, scene.material, scene.texture):
+        array.flags.writeable = False
+    for array in (scene.leg, scene.paint, scene.atlas, scene.background, scene.glow):
+        array.flags.writeable = False
+    return scene
+
+
+def _add_grids(mesh: Mesh, course: Course, look: Look) -> None:
+    grid = look.grid
+    line = 0.5 * grid.line_width / grid.spacing
+    paint = Paint(LINED, grid.ground, grid.line, grid.haze, grid.fade, line=line)
+    middle = 0.5 * (course.low + course.high).array()
+    n, e = middle[0] - grid.reach, middle[1] - grid.reach
+    top = min(course.low.z, course.high.z) - grid.ceiling
+    north, east = np.array((2.0 * grid.reach, 0.0, 0.0)), np.array((0.0, 2.0 * grid.reach, 0.0))
+    start = (0.5 - grid.reach / grid.spacing, 0.5 - grid.reach / grid.spacing)
+    mesh.rectangle(np.array((n, e, course.floor)) + north, east, -north, paint, grid.spacing, start)
+    mesh.rectangle(np.array((n, e, top)), east, north, paint, grid.spacing, start)
+
+
+def _add_block(mesh: Mesh, block: Block, index: int, look: Look) -> None:
+    b = look.block
+    c, s = math.cos(block.yaw), math.sin(block.yaw)
+    axes = np.array((c, s, 0.0)), np.array((-s, c, 0.0)), np.array((0.0, 0.0, 1.0))
+
+    def paint(shade: float) -> Paint:
+        return Paint(TEXTURED, b.dark, b.light, b.haze, b.fade, texture.PANEL, shade=shade)
+
+    along = c * c
+    ends = b.north * along + b.east * (1.0 - along)
+    sides = b.east * along + b.north * (1.0 - along)
+    size = (block.size.x, block.size.y, block.size.z)
+    start = (0.37 * index % 1.0, 0.61 * index % 1.0)
+    paints = (paint(ends), paint(sides), paint(b.top), paint(b.bottom))
+    mesh.box(block.centre.array(), axes, size, paints, b.tile, start)
+
+
+def _add_pad(mesh: Mesh, pad: Pose[Ned, Frd], floor: float, look: Look) -> None:
+    p = look.pad
+    paint = Paint(TEXTURED, p.dark, p.light, p.haze, p.fade, texture.SPECKLE)
+    paints = (paint, paint, paint, paint)
+    forward, right, down = pad.rotation.matrix().T
+    centre = pad.position.array() + (p.clearance + 0.5 * p.ramp[2]) * down
+    mesh.box(centre, (forward, right, down), p.ramp, paints, p.tile)
+    level = np.array((forward[0], forward[1], 0.0))
+    length = float(np.linalg.norm(level))
+    top = pad.position.z + p.base_below
+    depth = min(p.base[2], floor - top)
+    if length < 1e-3 or depth <= 0.0:
+        return
+    level /= length
+    side = np.array((-level[1], level[0], 0.0))
+    centre = pad.position.array() + p.base_ahead * level
+    centre[2] = top + 0.5 * depth
+    size = (p.base[0], p.base[1], depth)
+    mesh.box(centre, (level, side, np.array((0.0, 0.0, 1.0))), size, paints, p.tile)
+
+
+def _add_gate(mesh: Mesh, gate: CourseGate, look: Look) -> None:
+    g = look.gate
+
+    def paint(shade: float) -> Paint:
+        return Paint(TEXTURED, g.dark, g.light, texture=texture.ARTWORK, shade=shade)
+
+    def at(depth: float, right: float, down: float) -> Point:
+        point: Vec[Gate] = Vec(depth, right, down)
+        return (gate.pose @ point).array()
+
+    outer, inner, half = 0.5 * gate.outer, 0.5 * gate.inner, 0.5 * gate.depth
+    turns = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
+    for (r0, d0), (r1, d1) in zip(turns, turns[1:] + turns[:1], strict=True):
+        ring = [(outer * r0, outer * d0), (outer * r1, outer * d1), (inner * r1, inner * d1)]
+        ring.append((inner * r0, inner * d0))
+        uv = [(0.5 + r / gate.outer, 0.5 + d / gate.outer) for r, d in ring]
+        mesh.add([at(-half, r, d) for r, d in ring], uv[:3], paint(g.face))
+        back = [ring[i] for i in (1, 0, 3, 2)]
+        mesh.add([at(half, r, d) for r, d in back], [uv[i] for i in (1, 0, 3)], paint(g.face))
+        for edge, shade, flip in ((outer, g.outside, 1.0), (inner, g.inside, -1.0)):
+            corners = [
+                at(flip * half, edge * r0, edge * d0),
+                at(flip * half, edge * r1, edge * d1),
+                at(-flip * half, edge * r1, edge * d1),
+                at(-flip * half, edge * r0, edge * d0),
+            ]
+            mesh.add(corners, [(0.1, 0.05), (0.9, 0.05), (0.9, 0.05)], paint(shade))
+
+
+__all__ = ["GLOWING", "Scene", "build_scene"]

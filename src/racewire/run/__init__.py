@@ -1,0 +1,1 @@
+"""The shell: sockets, processes, files and the machine's clock. The only place that does I/O."""

@@ -1,0 +1,1 @@
+"""Truth in, measurement out."""

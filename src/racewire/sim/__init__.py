@@ -1,0 +1,1 @@
+"""The closed world: step, sense, judge."""

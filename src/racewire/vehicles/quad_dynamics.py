@@ -1,0 +1,195 @@
+"""Flight of a quadrotor as accelerations: thrust along body up, drag and lift per body axis, rate loop.
+
+World NED, body FRD, SI units. Source: spec aigp.md, section 5. The thrust acceleration and the rate
+set-points acting now are part of the state and constant through a step (`delay.py` changes them between
+steps), so the thrust curve is evaluated once per change of command. The rate loop is a first-order lag
+whose slope is clipped to the angular-acceleration limits; it is integrated by the same RK4 as the rest,
+which a longest step well under the lag makes exact to 1e-6 and stable. Nothing here calls a
+trigonometric function, and the square root is correctly rounded on every machine.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racewire.core.frames import quat_derivative, quat_normalise, quat_rotate
+from racewire.core.jit import kernel
+from racewire.vehicles.base import GRAVITY
+from racewire.vehicles.quad_params import Plant
+
+
+class QuadState(NamedTuple):
+    """The state's named scalars, in the order of the state vector."""
+
+    north: float
+    """Position, m."""
+    east: float
+    down: float
+    vn: float
+    """Velocity along north, east, down, m/s."""
+    ve: float
+    vd: float
+    qw: float
+    """Attitude `ned_from_frd`."""
+    qx: float
+    qy: float
+    qz: float
+    p: float
+    """Body rates, rad/s."""
+    q: float
+    r: float
+    thrust: float
+    """Thrust acceleration acting now, m/s^2."""
+    p_set: float
+    """Body rates the rate loop works towards now, rad/s."""
+    q_set: float
+    r_set: float
+    clock_ns: float
+    """Time since `initial`, whole nanoseconds."""
+
+
+class Slope(NamedTuple):
+    """Time derivatives of the first thirteen fields of `QuadState`."""
+
+    north: float
+    east: float
+    down: float
+    vn: float
+    ve: float
+    vd: float
+    qw: float
+    qx: float
+    qy: float
+    qz: float
+    p: float
+    q: float
+    r: float
+
+
+STATE_SIZE = len(QuadState._fields)
+"""How much of the state vector `QuadState` takes."""
+
+
+@kernel
+def load_state(v: NDArray[np.float64]) -> QuadState:
+    """Return the named scalars of a state vector."""
+    return QuadState(
+        v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8],
+        v[9], v[10], v[11], v[12], v[13], v[14], v[15], v[16], v[17],
+    )  # fmt: skip
+
+
+@kernel
+def store_state(v: NDArray[np.float64], s: QuadState) -> None:
+    """Write the named scalars into a state vector."""
+    v[0], v[1], v[2], v[3], v[4], v[5] = s.north, s.east, s.down, s.vn, s.ve, s.vd
+    v[6], v[7], v[8], v[9], v[10], v[11], v[12] = s.qw, s.qx, s.qy, s.qz, s.p, s.q, s.r
+    v[13], v[14], v[15], v[16], v[17] = s.thrust, s.p_set, s.q_set, s.r_set, s.clock_ns
+
+
+@kernel
+def specific_force(s: QuadState, plant: Plant) -> tuple[float, float, float]:
+    """Return thrust, drag and lift as a body acceleration (m/s^2): what an IMU feels in free flight."""
+    u, v, w = quat_rotate(s.qw, -s.qx, -s.qy, -s.qz, s.vn, s.ve, s.vd)
+    drag_z = plant.drag_sinking if w > 0.0 else plant.drag_rising
+    return (
+        -plant.drag_x * u * abs(u),
+        -plant.drag_y * v * abs(v),
+        -drag_z * w * abs(w) - plant.lift * u * u - s.thrust,
+    )
+
+
+@kernel
+def derivative(s: QuadState, plant: Plant) -> Slope:
+    """Return the time derivatives in free flight."""
+    fx, fy, fz = specific_force(s, plant)
+    an, ae, ad = quat_rotate(s.qw, s.qx, s.qy, s.qz, fx, fy, fz)
+    qw, qx, qy, qz = quat_derivative(s.qw, s.qx, s.qy, s.qz, s.p, s.q, s.r)
+    return Slope(
+        s.vn,
+        s.ve,
+        s.vd,
+        an,
+        ae,
+        ad + GRAVITY,
+        qw,
+        qx,
+        qy,
+        qz,
+        _clip((s.p_set - s.p) * plant.rate_bandwidth, plant.accel_p),
+        _clip((s.q_set - s.q) * plant.rate_bandwidth, plant.accel_q),
+        _clip((s.r_set - s.r) * plant.rate_bandwidth, plant.accel_r),
+    )
+
+
+@kernel
+def rk4(s: QuadState, h: float, plant: Plant) -> QuadState:
+    """Return the state one classical Runge-Kutta step of `h` seconds later."""
+    k1 = derivative(s, plant)
+    k2 = derivative(_moved(s, k1, 0.5 * h), plant)
+    k3 = derivative(_moved(s, k2, 0.5 * h), plant)
+    k4 = derivative(_moved(s, k3, h), plant)
+    return _renormalised(_moved(s, _mean(k1, k2, k3, k4), h))
+
+
+@kernel
+def _moved(s: QuadState, k: Slope, h: float) -> QuadState:
+    return QuadState(
+        s.north + h * k.north,
+        s.east + h * k.east,
+        s.down + h * k.down,
+        s.vn + h * k.vn,
+        s.ve + h * k.ve,
+        s.vd + h * k.vd,
+        s.qw + h * k.qw,
+        s.qx + h * k.qx,
+        s.qy + h * k.qy,
+        s.qz + h * k.qz,
+        s.p + h * k.p,
+        s.q + h * k.q,
+        s.r + h * k.r,
+        s.thrust,
+        s.p_set,
+        s.q_set,
+        s.r_set,
+        s.clock_ns,
+    )
+
+
+@kernel
+def _mean(k1: Slope, k2: Slope, k3: Slope, k4: Slope) -> Slope:
+    return Slope(
+        _weigh(k1.north, k2.north, k3.north, k4.north),
+        _weigh(k1.east, k2.east, k3.east, k4.east),
+        _weigh(k1.down, k2.down, k3.down, k4.down),
+        _weigh(k1.vn, k2.vn, k3.vn, k4.vn),
+        _weigh(k1.ve, k2.ve, k3.ve, k4.ve),
+        _weigh(k1.vd, k2.vd, k3.vd, k4.vd),
+        _weigh(k1.qw, k2.qw, k3.qw, k4.qw),
+        _weigh(k1.qx, k2.qx, k3.qx, k4.qx),
+        _weigh(k1.qy, k2.qy, k3.qy, k4.qy),
+        _weigh(k1.qz, k2.qz, k3.qz, k4.qz),
+        _weigh(k1.p, k2.p, k3.p, k4.p),
+        _weigh(k1.q, k2.q, k3.q, k4.q),
+        _weigh(k1.r, k2.r, k3.r, k4.r),
+    )
+
+
+@kernel
+def _weigh(a: float, b: float, c: float, d: float) -> float:
+    return (a + 2.0 * (b + c) + d) * (1.0 / 6.0)
+
+
+@kernel
+def _renormalised(s: QuadState) -> QuadState:
+    qw, qx, qy, qz = quat_normalise(s.qw, s.qx, s.qy, s.qz)
+    return QuadState(
+        s.north, s.east, s.down, s.vn, s.ve, s.vd, qw, qx, qy, qz,
+        s.p, s.q, s.r, s.thrust, s.p_set, s.q_set, s.r_set, s.clock_ns,
+    )  # fmt: skip
+
+
+@kernel
+def _clip(x: float, limit: float) -> float:
+    return min(limit, max(-limit, x))
