@@ -1,7 +1,10 @@
-"""The command line: `racewire VERB`. Exit code 0 done, 1 the run failed its purpose, 2 bad arguments
-or config (one line on stderr), 130 on Ctrl-C. With `--json` the last line of stdout is one JSON object.
+"""The command line: `racewire VERB`.
+
+Exit code 0: done; 1: the run failed its purpose; 2: bad arguments or config, with one line on stderr;
+130: Ctrl-C. With `--json` the last line of stdout is one JSON object.
 """
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -11,9 +14,11 @@ import typer
 from rich.console import Console
 
 from racewire.core.errors import ConfigError, RunError
-from racewire.run.bench import FIGURES, run_bench
+from racewire.run.assembly import load_world
+from racewire.run.bench import bench as run_bench
 from racewire.run.doctor import diagnose
-from racewire.run.fly import FlyConfig, fly
+from racewire.run.fly import FlyConfig
+from racewire.run.fly import fly as fly_pilot
 from racewire.run.race import RaceConfig, fly_race
 from racewire.run.serve import ServeConfig, serve
 
@@ -24,18 +29,24 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_err = Console(stderr=True)
 
-Course = Annotated[str, typer.Option(help="vq1, vq2, random:SEED, or a course file.")]
+Course = Annotated[str, typer.Option(help="vq1, vq2, random:SEED, or a course file (TOML).")]
 Build = Annotated[
-    str | None, typer.Option(help="Simulator build to imitate. Default: 3364-vq1 for vq1, 3391-vq2 for others.")
+    str | None,
+    typer.Option(help="Simulator build to imitate. Default: 3364-vq1 for vq1, 3391-vq2 for other courses."),
 ]
 Wire = Annotated[str, typer.Option(help="aigp (MAVLink and chunked video) or raw (seed 000's datagrams).")]
+Vehicle = Annotated[
+    str | None, typer.Option(help="racer or simdrone. Default: racer on aigp, simdrone on raw.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Run seed: every random draw of the run derives from it.")]
-PilotName = Annotated[str, typer.Option(help="gate, completion, or FILE.py:Class.")]
+PilotName = Annotated[
+    str | None,
+    typer.Option(help="gate, completion, or FILE.py:Class. Default: gate on aigp, completion on raw."),
+]
 PilotConfig = Annotated[Path | None, typer.Option(help="TOML file with the pilot's parameters.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object, on the last line.")]
-PortBase = Annotated[int, typer.Option(help="Add this to every UDP port, for several instances on a machine.")]
+Json = Annotated[bool, typer.Option("--json", help="End with the result as one JSON object on a line.")]
+PortBase = Annotated[int, typer.Option(help="Add this to every UDP port: several pairs on one machine.")]
 
 
 @app.command()
@@ -43,23 +54,163 @@ def race(
     course: Course = "vq1",
     build: Build = None,
     wire: Wire = "aigp",
-    pilot: PilotName = "gate",
+    pilot: PilotName = None,
     pilot_config: PilotConfig = None,
-    vehicle: Annotated[str | None, typer.Option(help="racer or simdrone. Default: what the wire is for.")] = None,
+    vehicle: Vehicle = None,
     seed: Seed = 0,
-    realtime: Annotated[bool, typer.Option("--realtime", help="Race over UDP sockets in real time.")] = False,
+    realtime: Annotated[bool, typer.Option("--realtime", help="In real time, over UDP sockets.")] = False,
     faults: Annotated[
-        str | None, typer.Option(help="Conditions file, or 'none' for the clean original. Default: mild noise and loss.")
+        str | None,
+        typer.Option(help="Conditions file (TOML), or none. Default: mild noise, 2 % frame loss, 20 ms."),
     ] = None,
     log: Annotated[Path | None, typer.Option(help="Write the run to this MCAP file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Fly a race: simulator and pilot in one command, in lockstep unless --realtime."""
     config = RaceConfig(
-        course=course, build=build, wire=wire, pilot=pilot, pilot_config=pilot_config,
-        vehicle=vehicle, seed=seed, realtime=realtime, faults=faults, log=log,
+        course=course,
+        build=build,
+        wire=wire,
+        pilot=pilot,
+        pilot_config=pilot_config,
+        vehicle=vehicle,
+        seed=seed,
+        realtime=realtime,
+        faults=faults,
+        log=log,
     )
-    result = fly_race(config, None if as_json else _err)
-    _report(result.as_json(), result.render(), as_json=as_json)
+    result = fly_race(config, None if as_json else Console(stderr=True))
+    if as_json:
+        _print_json(result.as_json())
+    else:
+        Console().print(result.render())
     if not result.finished:
         raise typer.Exit(1)
+
+
+@app.command()
+def sim(
+    course: Course = "vq1",
+    build: Build = None,
+    wire: Wire = "aigp",
+    vehicle: Vehicle = None,
+    seed: Seed = 0,
+    bind: Annotated[str, typer.Option(help="Address to bind; 127.0.0.1 keeps it on this machine.")] = "127.0.0.1",
+    peer: Annotated[str, typer.Option(help="Address the pilot listens on.")] = "127.0.0.1",
+    port_base: PortBase = 0,
+    start: Annotated[str, typer.Option(help="When races start: on-arm, after:SECONDS or key (Enter).")] = "on-arm",
+    once: Annotated[bool, typer.Option("--once", help="End after one race.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Time limit of a race, s. Default: the course's.")
+    ] = None,
+    faults: Annotated[str, typer.Option(help="Conditions file (TOML), or none: the clean original.")] = "none",
+    result: Annotated[Path | None, typer.Option(help="Write the last race's result to this JSON file.")] = None,
+) -> None:
+    """Serve the wire in real time for any pilot, one race after another."""
+    config = ServeConfig(
+        course=course,
+        build=build,
+        wire=wire,
+        vehicle=vehicle,
+        seed=seed,
+        bind=bind,
+        peer=peer,
+        port_base=port_base,
+        start=start,
+        once=once,
+        time_limit_s=time_limit,
+        faults=faults,
+        result=result,
+    )
+    last = serve(config, Console())
+    if last is None or not last.finished:
+        raise typer.Exit(1)
+
+
+@app.command()
+def fly(
+    pilot: PilotName = None,
+    pilot_config: PilotConfig = None,
+    wire: Wire = "aigp",
+    build: Annotated[str, typer.Option(help="The simulator's build, for the meaning of commands.")] = "3391-vq2",
+    host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
+    bind: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port_base: PortBase = 0,
+    wait: Annotated[float, typer.Option(min=0.1, help="How long to wait for a simulator, s.")] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Fly our pilot against any simulator on the wire, in real time."""
+    config = FlyConfig(
+        pilot=pilot,
+        pilot_config=pilot_config,
+        wire=wire,
+        build=build,
+        host=host,
+        bind=bind,
+        port_base=port_base,
+        wait_s=wait,
+    )
+    flown = fly_pilot(config, Console(stderr=True))
+    if as_json:
+        _print_json(dataclasses.asdict(flown))
+    else:
+        time_s = "" if flown.race_time_s is None else f" in {flown.race_time_s:.3f} s"
+        Console().print(f"{'finished' if flown.finished else 'not finished'}: {flown.gates_passed} gates{time_s}")
+    if not flown.finished:
+        raise typer.Exit(1)
+
+
+@app.command()
+def doctor(
+    warm: Annotated[bool, typer.Option("--warm", help="Also compile and cache every kernel.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Check that this machine can run racewire, and say what is wrong if it cannot."""
+    report = diagnose(warm=warm, console=Console(stderr=True))
+    if as_json:
+        _print_json(report.as_json())
+    else:
+        Console().print(report.render())
+    if not report.healthy:
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    only: Annotated[str | None, typer.Option(help="Only the figures whose names begin with this.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Repeats of each figure; the median is reported.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Measure this machine: every figure of the design's table that exists so far."""
+    report = run_bench(only=only, repeats=repeats, console=Console(stderr=True))
+    if as_json:
+        _print_json(report.as_json())
+    else:
+        Console().print(report.render())
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(standalone_mode=False)
+    except typer.Exit as done:
+        sys.exit(done.exit_code)
+    except typer.Abort:
+        _fail("interrupted", 130)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except ConfigError as error:
+        _fail(str(error), 2)
+    except RunError as error:
+        _fail(str(error), 1)
+    except BrokenPipeError:
+        sys.exit(1)
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(record) + "\n")
+
+
+def _fail(reason: str, code: int) -> None:
+    sys.stderr.write(f"racewire: {reason}\n")
+    sys.exit(code)

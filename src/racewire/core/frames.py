@@ -85,6 +85,35 @@ def _normalise(w: float, x: float, y: float, z: float) -> tuple[float, float, fl
     return k * w, k * x, k * y, k * z
 
 
+_Nine = tuple[float, float, float, float, float, float, float, float, float]
+
+
+def _matrix(w: float, x: float, y: float, z: float) -> _Nine:
+    x2, y2, z2 = x + x, y + y, z + z
+    wx, wy, wz = w * x2, w * y2, w * z2
+    xx, xy, xz = x * x2, x * y2, x * z2
+    yy, yz, zz = y * y2, y * z2, z * z2
+    return (
+        1.0 - (yy + zz),
+        xy - wz,
+        xz + wy,
+        xy + wz,
+        1.0 - (xx + zz),
+        yz - wx,
+        xz - wy,
+        yz + wx,
+        1.0 - (xx + yy),
+    )
+
+
+def _apply(m: _Nine, x: float, y: float, z: float) -> tuple[float, float, float]:
+    return m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+
+
+def _apply_inverse(m: _Nine, x: float, y: float, z: float) -> tuple[float, float, float]:
+    return m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z
+
+
 def _derivative(
     w: float, x: float, y: float, z: float, p: float, q: float, r: float
 ) -> tuple[float, float, float, float]:
@@ -295,6 +324,15 @@ quat_exp = kernel(_exp)
 
 quat_normalise = kernel(_normalise)
 """Kernel: a quaternion scaled to unit length."""
+
+quat_matrix = kernel(_matrix)
+"""Kernel: the rotation matrix of a unit quaternion, nine numbers row by row."""
+
+matrix_apply = kernel(_apply)
+"""Kernel: rotate (x, y, z) from B to A by the nine numbers of `a_from_b`."""
+
+matrix_apply_inverse = kernel(_apply_inverse)
+"""Kernel: rotate (x, y, z) from A to B by the nine numbers of `a_from_b`."""
 
 quat_derivative = kernel(_derivative)
 """Kernel: the time derivative of `a_from_b` while B turns at (p, q, r) rad/s about its own axes."""

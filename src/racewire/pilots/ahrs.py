@@ -35,6 +35,11 @@ class Ahrs:
         self._count = 0
         self._last: tuple[Nanos, Vec[Frd]] | None = None
 
+    @property
+    def levelled(self) -> bool:
+        """Whether enough was felt at rest to trust the attitude."""
+        return self._count >= self._params.pad_samples // 4
+
     def rest(self, imu: Imu) -> None:
         """Take a sample at rest: level, and learn the gyro's bias."""
         self._count = min(self._count + 1, self._params.pad_samples)

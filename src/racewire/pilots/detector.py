@@ -22,7 +22,7 @@ from racewire.core.config import load
 from racewire.pilots.gate_fit import extent, settle
 from racewire.pilots.gate_model import GATE_SIZE, GateSize, GateView
 from racewire.pilots.gate_pose import first_poses, lens_of, refine, sides_of
-from racewire.pilots.quads import corners_of
+from racewire.pilots.quads import corners_of, lines_of
 from racewire.pilots.redness import RedBounds, red_mask
 from racewire.sensors.camera import AIGP_CAMERA, Camera
 
@@ -64,47 +64,76 @@ def detect(
     one that is top left after turning back, so that the names hold at any bank.
     """
     height, width = image.shape[:2]
+    mask = red_mask(image, params.red)
     found: list[GateView] = []
-    for hypothesis in _hypotheses(red_mask(image, params.red), params, width, height, roll, found):
-        view = _verify(image, hypothesis, params, camera, size)
-        if view is not None:
-            found.append(view)
+    blobs = _blobs(mask, (0, 0, width, height), params)
+    for _ in range(params.largest_blobs):
+        if not blobs:
+            break
+        blob = blobs.pop(0)
+        for hypothesis in _hypotheses(mask, blob, params, roll):
+            view = _verify(image, hypothesis, params, camera, size)
+            if view is not None:
+                found.append(view[1])
+                _erase(mask, view[0])
+                rest = _blobs(mask, cv2.boundingRect(blob[0]), params)
+                blobs = sorted([*blobs, *rest], key=lambda b: -b[2])
+                break
     return sorted(_distinct(found), key=lambda view: -view.area_px)
+
+def _erase(mask: NDArray[np.uint8], outline: NDArray[np.float64]) -> None:
+    """Take a found gate out of the mask, but not what is seen through its opening."""
+    middle = outline[:4].mean(axis=0)
+    outer = middle + (outline[:4] - middle) * (1.0 + 3.0 / math.sqrt(_area(outline[:4])))
+    inner = middle + (outline[4:] - middle) * (1.0 - 3.0 / math.sqrt(_area(outline[4:])))
+    ring = np.zeros_like(mask)
+    cv2.fillConvexPoly(ring, np.rint(outer - 0.5).astype(np.int32), 255)
+    cv2.fillConvexPoly(ring, np.rint(inner - 0.5).astype(np.int32), 0)
+    mask[ring > 0] = 0
+
+
+def _blobs(mask, box, params):
+    x0, y0, w0, h0 = box
+    part = mask[y0 : y0 + h0, x0 : x0 + w0]
+    contours, tree = cv2.findContours(part, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE, offset=(x0, y0))
+    if not contours:
+        return []
+    links: NDArray[np.int32] = cast("Any", tree)[0]
+    blobs = []
+    for i, contour in enumerate(contours):
+        if links[i, 3] >= 0:
+            continue
+        _, _, w, h = cv2.boundingRect(contour)
+        if max(w, h) >= params.smallest and min(w, h) >= 3:
+            holes = [contours[k] for k in np.flatnonzero(links[:, 3] == i)]
+            blobs.append((contour, holes, w * h))
+    return sorted(blobs, key=lambda b: -b[2])
 
 
 def _hypotheses(
     mask: NDArray[np.uint8],
+    blob,
     params: DetectorParams,
-    width: int,
-    height: int,
     roll: float,
-    found: list[GateView],
 ) -> Iterator[NDArray[np.float64]]:
-    contours, tree = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
-    if not contours:
-        return
-    links: NDArray[np.int32] = cast("Any", tree)[0]
-    boxes = [(i, cv2.boundingRect(contours[i])) for i in np.flatnonzero(links[:, 3] < 0)]
-    blobs = [(i, box) for i, box in boxes if max(box[2:]) >= params.smallest and min(box[2:]) >= 3]
-    blobs.sort(key=lambda blob: -blob[1][2] * blob[1][3])
-    for i, box in blobs[: params.largest_blobs]:
-        outer, _ = corners_of(contours[i], width, height, roll)
-        holes = _holes(mask, box, [contours[k] for k in np.flatnonzero(links[:, 3] == i)], params)
-        missing = np.full((4, 2), math.nan)
+    height, width = mask.shape
+    missing = np.full((4, 2), math.nan)
+    holes = _holes(mask, cv2.boundingRect(blob[0]), blob[1], params)
+    for rough in WAYS:
+        outer = rough(blob[0], width, height, roll)
         known = int(np.sum(~np.isnan(outer[:, 0])))
         if known == 4:
             yield np.concatenate((outer, missing))
         for hole in holes:
-            x, y, w, h = cv2.boundingRect(hole)
-            if _taken(found, x + 0.5 * w, y + 0.5 * h):
-                continue
-            inner, _ = corners_of(hole, width, height, roll)
+            inner = rough(hole, width, height, roll)
             seen = int(np.sum(~np.isnan(inner[:, 0])))
             if seen == 4:
                 yield np.concatenate((missing, inner))
-            if known < 4 and 4 <= known + seen and not _taken(found, x + 0.5 * w, y + 0.5 * h):
+            if known < 4 and 4 <= known + seen:
                 yield np.concatenate((outer, inner))
 
+import os
+WAYS = {"l":[lines_of], "h":[lambda *a:corners_of(*a)[0]], "hl":[lambda *a:corners_of(*a)[0],lines_of],"lh":[lines_of,lambda *a:corners_of(*a)[0]]}[os.environ.get("WAYS","lh")]
 
 def _holes(
     mask: NDArray[np.uint8],
@@ -136,24 +165,29 @@ def _verify(
     poses = first_poses(corners, camera, size)
     if not poses:
         return None
-    q, sides, found, outline = poses[0], np.empty((8, 6)), np.empty((8, 2)), np.empty((8, 2))
     lens, ring = lens_of(camera), sides_of(size)
-    if not refine(q, corners, lens, ring, 4) < math.inf:
+    none = np.full((8, 4), math.nan)
+    fits = [(refine(q, corners, none, lens, ring, 8), i) for i, q in enumerate(poses)]
+    rms, best = min(fits)
+    if not rms < math.inf:
         return None
+    q, sides, found, outline = poses[best], np.empty((8, 9)), np.empty((8, 2)), np.empty((8, 2))
     edge = (params.reach, params.contrast, params.tolerance, params.agreement)
     rms = settle(image, q, lens, ring, edge, (params.slimness, params.smallest), outline, sides, found)
     if not rms <= params.misfit + params.misfit_share * extent(outline)[1]:
         return None
     known = ~np.isnan(found[:, 0])
-    good = sides[:, 2] >= params.agreement
-    if np.count_nonzero(known) < params.corners or np.count_nonzero(good) < params.sides:
+    good = ~np.isnan(sides[:, 0])
+    visible = np.count_nonzero(sides[:, 8] > 0.5)
+    if np.count_nonzero(known) < params.corners or np.count_nonzero(good) < max(params.sides, 0.74*visible):
         return None
-    return GateView(
+    return outline, GateView(
         outer=found[:4] if known[:4].any() else None,
         inner=found[4:] if known[4:].any() else None,
         complete=bool(known[:4].all()),
         area_px=_area(np.where(known[:4, None], found[:4], outline[:4])),
-        sigma_px=math.hypot(float(np.median(sides[good, 5])), 0.1),
+        sigma_px=math.hypot(float(np.median(sides[good, 7])), 0.1),
+        sides=sides[:, :4].copy(),
     )
 
 

@@ -41,7 +41,7 @@ def _step_along(
         if smooth > best:
             best, peak = smooth, k
     total, moment = 0.0, 0.0
-    for k in range(max(1, peak - 3), min(count, peak + 3) + 1):
+    for k in range(max(1, peak - 2), min(count, peak + 2) + 1):
         weight = max(rise[k], 0.0)
         total += weight
         moment += weight * (start + STEP * (k - 0.5))
@@ -98,18 +98,23 @@ def _fit_sides(
     reach: float,
     contrast: float,
     tolerance: float,
+    agreement: float,
     sides: NDArray[np.float64],
 ) -> None:
     """Fit the eight sides of the quads `corners`, shape (8, 2): outer clockwise, then inner.
 
-    Row i of `sides`, shape (8, 6), becomes the line through corner i and its successor: offset of the
-    line, px towards red, at the one and at the other; share of the probes that agree (of those inside
-    the image); whether the first and last third of the side have any; residual sd, px.
+    A side is found if at least the share `agreement` of its probes agrees within `tolerance`, px.
+
+    Row i of `sides`, shape (8, 9), becomes the side from corner i to its successor: the ends (x, y, x, y)
+    of the stretch on which probes agree, NaN if none is found; the share of the probes inside the image
+    that agree; whether any do in the first and in the last third of the side; residual sd, px;
+    how much of the side lies inside the image, 0 to 1.
     """
     height, width = image.shape[0], image.shape[1]
     u, t = np.empty(PROBES), np.empty(PROBES)
     for side in range(8):
         sides[side, :] = 0.0
+        sides[side, 0] = math.nan
         last = side + 1 if side % 4 < 3 else side - 3
         x0, y0 = corners[side, 0], corners[side, 1]
         dx, dy = corners[last, 0] - x0, corners[last, 1] - y0
@@ -130,6 +135,7 @@ def _fit_sides(
             hi = min(hi, max(enter, leave))
         if (hi - lo) * length < 2.0:
             continue
+        sides[side, 8] = (hi - lo) / (1.0 - 2.0 * margin)
         probes = min(PROBES, max(5, int((hi - lo) * length)))
         n = 0
         for k in range(probes):
@@ -141,49 +147,40 @@ def _fit_sides(
         if n < 4:
             continue
         inliers, a, b, sd = fit_line(u, t, n, tolerance)
-        if inliers < 4:
+        if inliers < max(4.0, agreement * probes):
             continue
-        first, final = 0.0, 0.0
+        start, end = 1.0, 0.0
         for k in range(n):
             if abs(t[k] - a - b * u[k]) < tolerance:
-                first = max(first, 1.0 if u[k] < 0.34 else 0.0)
-                final = max(final, 1.0 if u[k] > 0.66 else 0.0)
-        sides[side, 0], sides[side, 1] = a, a + b
-        sides[side, 2] = inliers / probes
-        sides[side, 3], sides[side, 4], sides[side, 5] = first, final, sd
+                start, end = min(start, u[k]), max(end, u[k])
+        sides[side, 0] = x0 + start * dx + (a + b * start) * nx
+        sides[side, 1] = y0 + start * dy + (a + b * start) * ny
+        sides[side, 2] = x0 + end * dx + (a + b * end) * nx
+        sides[side, 3] = y0 + end * dy + (a + b * end) * ny
+        sides[side, 4] = inliers / probes
+        sides[side, 5] = 1.0 if start < 0.34 else 0.0
+        sides[side, 6] = 1.0 if end > 0.66 else 0.0
+        sides[side, 7] = sd
 
 
 fit_sides = kernel(_fit_sides)
 
 
-def _cross_sides(
-    corners: NDArray[np.float64], sides: NDArray[np.float64], share: float, found: NDArray[np.float64]
-) -> None:
-    """Write to `found`, shape (8, 2), where fitted sides cross; NaN where one is missing or hidden there."""
+def _cross_sides(sides: NDArray[np.float64], corners: NDArray[np.float64]) -> None:
+    """Write where successive `sides` cross to `corners`, shape (8, 2); NaN where one is missing or hidden."""
     for corner in range(8):
-        found[corner, :] = math.nan
+        corners[corner, :] = math.nan
         before = corner - 1 if corner % 4 > 0 else corner + 3
-        after = corner + 1 if corner % 4 < 3 else corner - 3
-        if min(sides[before, 2], sides[corner, 2]) < share or min(sides[before, 4], sides[corner, 3]) < 1.0:
+        if min(sides[before, 6], sides[corner, 5]) < 1.0:
             continue
-        sense = 1.0 if corner < 4 else -1.0
-        x, y = corners[corner, 0], corners[corner, 1]
-        ax, ay = x - corners[before, 0], y - corners[before, 1]
-        bx, by = corners[after, 0] - x, corners[after, 1] - y
-        la, lb = math.sqrt(ax * ax + ay * ay), math.sqrt(bx * bx + by * by)
-        sa, sb = sense / la, sense / lb
-        # each line: a point of it, moved off the rough side, and its direction
-        px, py = x - sides[before, 1] * sa * ay, y + sides[before, 1] * sa * ax
-        qx, qy = x - sides[corner, 0] * sb * by, y + sides[corner, 0] * sb * bx
-        turn_a = (sides[before, 1] - sides[before, 0]) * sa
-        turn_b = (sides[corner, 1] - sides[corner, 0]) * sb
-        ux, uy = ax - turn_a * ay, ay + turn_a * ax
-        vx, vy = bx - turn_b * by, by + turn_b * bx
-        cross = ux * vy - uy * vx
+        x, y = sides[corner, 0], sides[corner, 1]
+        ax, ay = sides[before, 2] - sides[before, 0], sides[before, 3] - sides[before, 1]
+        bx, by = sides[corner, 2] - x, sides[corner, 3] - y
+        cross = ax * by - ay * bx
         if abs(cross) < 1e-6:
             continue
-        k = ((qx - px) * vy - (qy - py) * vx) / cross
-        found[corner, 0], found[corner, 1] = px + k * ux, py + k * uy
+        k = (ax * (sides[before, 1] - y) - ay * (sides[before, 0] - x)) / cross
+        corners[corner, 0], corners[corner, 1] = x + k * bx, y + k * by
 
 
 cross_sides = kernel(_cross_sides)

@@ -58,6 +58,8 @@ class FilterParams:
     gate_position: float
     gate_tilt_deg: float
     gate_yaw_deg: float
+    gate_drift: float
+    gate_turn_deg: float
     huber: float
     history_ms: float
     most_gates: int
@@ -245,6 +247,13 @@ class Eskf:
         self.x[a + 3 : a + 7] = (rotation.w, rotation.x, rotation.y, rotation.z)
         self._loosen(slot)
 
+    def age_gates(self) -> None:
+        """Let every gate's pose grow a little less certain: errors of successive frames are not independent."""
+        drift, turn = self._p.gate_drift**2, math.radians(self._p.gate_turn_deg) ** 2
+        for e in range(k.BODY, self.n, 6):
+            self.P[range(e, e + 3), range(e, e + 3)] += drift
+            self.P[range(e + 3, e + 6), range(e + 3, e + 6)] += turn
+
     def move_gate(self, slot: int, sd: float) -> None:
         """Admit that a gate may stand elsewhere by this standard deviation (m)."""
         e = k.BODY + 6 * slot
@@ -274,15 +283,7 @@ class Eskf:
     @property
     def sane(self) -> bool:
         """Whether the state is one that a vehicle can have."""
-        x, d = self.x, np.diagonal(self.P)[: self.n]
-        speed = math.sqrt(x[4] * x[4] + x[5] * x[5] + x[6] * x[6])
-        return bool(
-            np.isfinite(x).all()
-            and np.isfinite(d).all()
-            and d.min() >= 0.0
-            and speed < self._p.largest_speed
-            and abs(x[7:10]).max() < 1e4
-        )
+        return k.sane(self.x, self.P, self.n, self._p.largest_speed)
 
     @property
     def attitude(self) -> Rot[Ned, Frd]:

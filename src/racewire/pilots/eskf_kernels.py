@@ -365,3 +365,18 @@ def _see_gate(
 
 
 see_gate = kernel(_see_gate)
+
+
+def _sane(x: Array, P: Array, n: int, largest_speed: float) -> bool:
+    """Tell whether the state is finite, its variances positive, and its speed and place possible."""
+    for i in range(GATE0 + 7 * ((n - BODY) // 6)):
+        if not math.isfinite(x[i]):
+            return False
+    for i in range(n):
+        if not (math.isfinite(P[i, i]) and P[i, i] >= 0.0):
+            return False
+    fast = x[4] * x[4] + x[5] * x[5] + x[6] * x[6] > largest_speed * largest_speed
+    return not fast and max(abs(x[7]), abs(x[8]), abs(x[9])) < 1e4
+
+
+sane = kernel(_sane)

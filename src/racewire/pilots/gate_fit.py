@@ -14,7 +14,7 @@ from racewire.core.jit import kernel
 from racewire.pilots.edges import cross_sides, fit_sides
 from racewire.pilots.gate_pose import project_outline, refine
 
-ROUNDS = 2
+ROUNDS = 3
 
 
 def _extent(corners: NDArray[np.float64]) -> tuple[float, float]:
@@ -45,11 +45,12 @@ def _settle(
     """Improve the pose `q` (optical_from_gate, position) on the image; return the rms misfit, px.
 
     `edge` is reach (px), contrast, tolerance (px) and agreement, `shape` the least ratio of the outline's
-    sides and its least size (px). Filled in: `outline` (8, 2) as the final pose predicts it, `sides` (8, 6)
+    sides and its least size (px). Filled in: `outline` (8, 2) as the final pose predicts it, `sides` (8, 9)
     as `fit_sides` does, `found` (8, 2) with NaN where unknown. Infinity if no gate stands there.
     """
     height, width = image.shape[0], image.shape[1]
     rms = math.inf
+    no_corners = np.full((8, 2), math.nan)
     for _ in range(ROUNDS):
         project_outline(q, lens, size, outline)
         lesser, greater = extent(outline)
@@ -57,12 +58,17 @@ def _settle(
         if not (lesser >= shape[0] * greater and greater >= shape[1]):
             return math.inf
         band = 0.5 * (1.0 - size[1] / size[0]) * lesser
-        fit_sides(image, outline, min(edge[0], max(1.5, 0.75 * band)), edge[1], edge[2], sides)
-        cross_sides(outline, sides, edge[3], found)
+        fit_sides(image, outline, min(edge[0], max(1.5, 0.75 * band)), edge[1], edge[2], edge[3], sides)
+        for side in range(4):
+            if math.isnan(sides[side, 0]) and sides[side, 8] > 0.4:
+                # the band's outer side is hidden: what looks like its inner side is another gate's
+                sides[side + 4, 0] = math.nan
+                sides[side + 4, 5], sides[side + 4, 6] = 0.0, 0.0
+        cross_sides(sides, found)
         for c in range(8):
             if not (1.0 <= found[c, 0] <= width - 1.0 and 1.0 <= found[c, 1] <= height - 1.0):
                 found[c, :] = math.nan
-        rms = refine(q, found, lens, size, 4)
+        rms = refine(q, no_corners, sides, lens, size, 8)
         if not rms < math.inf:
             return math.inf
     project_outline(q, lens, size, outline)

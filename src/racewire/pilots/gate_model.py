@@ -67,6 +67,9 @@ class GateView:
     corners of the *silhouette* (see the module's head), not of one face of the ring. `complete` tells
     that all four outer corners are known; `area_px` is the area of the outer outline, with unknown
     corners as the fitted pose puts them; `sigma_px` is the estimated sd of a corner along each axis.
+
+    `sides`, shape (8, 4), are the straight stretches (x, y, x, y) that were found, NaN where none was:
+    outer top, right, bottom, left, then inner, each clockwise. A cut gate has more sides than corners.
     """
 
     outer: NDArray[np.float64] | None
@@ -74,6 +77,7 @@ class GateView:
     complete: bool
     area_px: float
     sigma_px: float
+    sides: NDArray[np.float64] | None = None
 
     def corners(self) -> NDArray[np.float64]:
         """Return outer TL, TR, BR, BL, inner TL, TR, BR, BL, shape (8, 2), NaN where unknown."""

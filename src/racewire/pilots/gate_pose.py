@@ -21,6 +21,12 @@ from racewire.sensors.camera import AIGP_CAMERA, Camera
 
 _SQUARES = np.array(((-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)) * 2)
 
+_NO_CORNERS = np.full((8, 2), math.nan)
+_NO_SIDES = np.full((8, 4), math.nan)
+
+ROUNDS = 15
+"""Most Levenberg-Marquardt steps."""
+
 NEAR = 0.05
 """A corner nearer to the lens plane than this (m) does not count."""
 
@@ -113,61 +119,116 @@ def _solve6(H: NDArray[np.float64], g: NDArray[np.float64]) -> bool:
 solve6 = kernel(_solve6)
 
 
+def _accumulate(
+    q: NDArray[np.float64],
+    corners: NDArray[np.float64],
+    sides: NDArray[np.float64],
+    lens: tuple[float, float, float, float],
+    size: tuple[float, float, float],
+    H: NDArray[np.float64],
+    g: NDArray[np.float64],
+) -> tuple[float, int]:
+    """Sum the normal equations of every known corner and side at the pose `q`.
+
+    A corner counts with its two coordinates, a side with the distances of its two ends from the line it
+    should lie on. Returns the sum of squares (px^2) and the number of residuals; infinity where the gate
+    is behind the lens. Perturbation: exp(d) optical_from_gate, then the position; Sola (2017) sec. 4.
+    """
+    fx, fy, cx, cy = lens
+    points, image, J = np.empty((8, 3)), np.empty((8, 2)), np.empty((8, 2, 6))
+    outline_points(q, size[0], size[1], size[2], points)
+    for c in range(8):
+        rx, ry, rz = points[c, 0], points[c, 1], points[c, 2]
+        x, y, z = rx + q[4], ry + q[5], rz + q[6]
+        if z < NEAR:
+            return math.inf, 0
+        image[c, 0], image[c, 1] = cx + fx * x / z, cy + fy * y / z
+        a, b, d, e = fx / z, -fx * x / (z * z), fy / z, -fy * y / (z * z)
+        # the point moves by -[r]x d
+        J[c, 0, 0], J[c, 0, 1], J[c, 0, 2] = b * ry, a * rz - b * rx, -a * ry
+        J[c, 0, 3], J[c, 0, 4], J[c, 0, 5] = a, 0.0, b
+        J[c, 1, 0], J[c, 1, 1], J[c, 1, 2] = e * ry - d * rz, -e * rx, d * rx
+        J[c, 1, 3], J[c, 1, 4], J[c, 1, 5] = 0.0, d, e
+    H[:, :], g[:] = 0.0, 0.0
+    total, count = 0.0, 0
+    row = np.empty(6)
+    for c in range(8):
+        if not math.isnan(corners[c, 0]):
+            for axis in range(2):
+                error = corners[c, axis] - image[c, axis]
+                add_row(J[c, axis], error, H, g)
+                total += error * error
+                count += 1
+        if math.isnan(sides[c, 0]):
+            continue
+        after = c + 1 if c % 4 < 3 else c - 3
+        dx, dy = image[after, 0] - image[c, 0], image[after, 1] - image[c, 1]
+        length = math.sqrt(dx * dx + dy * dy)
+        if length < 1e-6:
+            return math.inf, 0
+        nx, ny = -dy / length, dx / length
+        for end in range(2):
+            mx, my = sides[c, 2 * end] - image[c, 0], sides[c, 2 * end + 1] - image[c, 1]
+            error = nx * mx + ny * my
+            share = (dx * mx + dy * my) / (length * length)
+            for i in range(6):
+                here = nx * J[c, 0, i] + ny * J[c, 1, i]
+                row[i] = (1.0 - share) * here + share * (nx * J[after, 0, i] + ny * J[after, 1, i])
+            add_row(row, error, H, g)
+            total += error * error
+            count += 1
+    return total, count
+
+
+def _add_row(row: NDArray[np.float64], error: float, H: NDArray[np.float64], g: NDArray[np.float64]) -> None:
+    for i in range(6):
+        g[i] += row[i] * error
+        for j in range(6):
+            H[i, j] += row[i] * row[j]
+
+
+add_row = kernel(_add_row)
+accumulate = kernel(_accumulate)
+
+
 def _refine(
     q: NDArray[np.float64],
     corners: NDArray[np.float64],
+    sides: NDArray[np.float64],
     lens: tuple[float, float, float, float],
     size: tuple[float, float, float],
     rounds: int,
 ) -> float:
-    """Move the pose `q` (see `outline_points`) to fit `corners`, shape (8, 2); return the rms error, px.
+    """Move the pose `q` (see `outline_points`) to fit `corners` (8, 2) and `sides` (8, 4 or more).
 
-    Infinity if it cannot be fitted. Perturbation: exp(d) optical_from_gate, Sola (2017) sec. 4.
+    Levenberg-Marquardt. Returns the rms error (px) of the residuals; infinity if it cannot be fitted.
     """
-    fx, fy, cx, cy = lens
-    outer, inner, depth = size
-    points, H, g = np.empty((8, 3)), np.empty((6, 6)), np.empty(6)
-    row = np.empty((2, 6))
-    rms = math.inf
-    for turn in range(rounds + 1):
-        outline_points(q, outer, inner, depth, points)
-        H[:, :], g[:] = 0.0, 0.0
-        total, known = 0.0, 0
-        for c in range(8):
-            if math.isnan(corners[c, 0]):
-                continue
-            rx, ry, rz = points[c, 0], points[c, 1], points[c, 2]
-            x, y, z = rx + q[4], ry + q[5], rz + q[6]
-            if z < NEAR:
-                return math.inf
-            eu, ev = corners[c, 0] - cx - fx * x / z, corners[c, 1] - cy - fy * y / z
-            total += eu * eu + ev * ev
-            known += 1
-            a, b, d, e = fx / z, -fx * x / (z * z), fy / z, -fy * y / (z * z)
-            # d(p)/d(rotation) = -[r]x
-            row[0, 0], row[0, 1], row[0, 2] = b * ry, a * rz - b * rx, -a * ry
-            row[0, 3], row[0, 4], row[0, 5] = a, 0.0, b
-            row[1, 0], row[1, 1], row[1, 2] = e * ry - d * rz, -e * rx, d * rx
-            row[1, 3], row[1, 4], row[1, 5] = 0.0, d, e
-            for i in range(6):
-                g[i] += row[0, i] * eu + row[1, i] * ev
-                for j in range(6):
-                    H[i, j] += row[0, i] * row[0, j] + row[1, i] * row[1, j]
-        if known < 4:
-            return math.inf
-        rms = math.sqrt(total / known)
-        if turn == rounds:
-            break
+    H, g, trial = np.empty((6, 6)), np.empty(6), np.empty(7)
+    total, count = accumulate(q, corners, sides, lens, size, H, g)
+    if count < 8:
+        return math.inf
+    damping = 1e-4
+    for _ in range(rounds):
         for i in range(6):
-            H[i, i] *= 1.0 + 1e-4
+            H[i, i] *= 1.0 + damping
         if not solve6(H, g):
             return math.inf
         ew, ex, ey, ez = quat_exp(g[0], g[1], g[2])
         mw, mx, my, mz = quat_multiply(ew, ex, ey, ez, q[0], q[1], q[2], q[3])
-        q[0], q[1], q[2], q[3] = quat_normalise(mw, mx, my, mz)
+        trial[0], trial[1], trial[2], trial[3] = quat_normalise(mw, mx, my, mz)
         for i in range(3):
-            q[4 + i] += g[3 + i]
-    return rms
+            trial[4 + i] = q[4 + i] + g[3 + i]
+        step = abs(g[0]) + abs(g[1]) + abs(g[2]) + (abs(g[3]) + abs(g[4]) + abs(g[5])) / q[6]
+        better, _ = accumulate(trial, corners, sides, lens, size, H, g)
+        if better <= total:
+            total, q[:] = better, trial
+            damping *= 0.1
+        else:
+            damping *= 30.0
+            total, _ = accumulate(q, corners, sides, lens, size, H, g)
+        if step < 1e-6:
+            break
+    return math.sqrt(total / count)
 
 
 refine = kernel(_refine)
@@ -202,28 +263,6 @@ def first_poses(
     return poses
 
 
-def fit_pose(
-    corners: NDArray[np.float64], camera: Camera = AIGP_CAMERA, size: GateSize = GATE_SIZE
-) -> GatePose | None:
-    """Fit a gate's pose to the known ones of its `corners`, shape (8, 2): outer TL to BL, inner TL to BL.
-
-    None with fewer than four, or where no pose before the camera fits.
-    """
-    fits: list[tuple[float, Pose[Optical, Gate]]] = []
-    for q in first_poses(corners, camera, size):
-        rms = refine(q, corners, lens_of(camera), sides_of(size), 6)
-        if math.isfinite(rms) and np.all(np.isfinite(q)) and q[6] > NEAR:
-            w, x, y, z, px, py, pz = map(float, q)
-            fits.append((rms, Pose(Vec(px, py, pz), Rot(w, x, y, z))))
-    if not fits:
-        return None
-    fits.sort(key=lambda fit: fit[0])
-    best, second = fits[0], fits[1] if len(fits) > 1 else None
-    if second is not None and second[1].rotation.angle_to(best[1].rotation) < math.radians(1.0):
-        second = None
-    return GatePose(best[1], best[0], second[1] if second else None, second[0] if second else math.inf)
-
-
 def lens_of(camera: Camera) -> tuple[float, float, float, float]:
     """Return (fx, fy, cx, cy), as the kernels take a camera."""
     return camera.fx, camera.fy, camera.cx, camera.cy
@@ -235,8 +274,28 @@ def sides_of(size: GateSize) -> tuple[float, float, float]:
 
 
 def gate_pose(view: GateView, camera: Camera = AIGP_CAMERA, size: GateSize = GATE_SIZE) -> GatePose | None:
-    """Return the pose of a seen gate, from all its known corners; None with fewer than four."""
-    return fit_pose(view.corners(), camera, size)
+    """Return the pose of a seen gate from all its sides (or its corners, where it has no sides).
+
+    None with fewer than four corners, or where no pose before the camera fits.
+    """
+    corners = view.corners()
+    starts = first_poses(corners, camera, size)
+    sides = _NO_SIDES
+    if view.sides is not None:
+        corners, sides = _NO_CORNERS, view.sides
+    fits: list[tuple[float, Pose[Optical, Gate]]] = []
+    for q in starts:
+        rms = refine(q, corners, sides, lens_of(camera), sides_of(size), ROUNDS)
+        if math.isfinite(rms) and np.all(np.isfinite(q)) and q[6] > NEAR:
+            w, x, y, z, px, py, pz = map(float, q)
+            fits.append((rms, Pose(Vec(px, py, pz), Rot(w, x, y, z))))
+    if not fits:
+        return None
+    fits.sort(key=lambda fit: fit[0])
+    best, second = fits[0], fits[1] if len(fits) > 1 else None
+    if second is not None and second[1].rotation.angle_to(best[1].rotation) < math.radians(1.0):
+        second = None
+    return GatePose(best[1], best[0], second[1] if second else None, second[0] if second else math.inf)
 
 
 def outline(

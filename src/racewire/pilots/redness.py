@@ -8,7 +8,9 @@ half the pixel is covered.
 """
 
 from dataclasses import dataclass
+from typing import cast
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,40 +19,55 @@ from racewire.core.jit import kernel
 
 @dataclass(frozen=True, slots=True)
 class RedBounds:
-    """Bounds of gate-red, OpenCV HSV: hue at most `hue_low` or at least `hue_high`, others at least."""
+    """Bounds of gate-red, OpenCV HSV: hue at most `hue_low` or at least `hue_high`, others at least.
+
+    A pixel as bright in red as `glare` (0-255), whatever its hue, belongs to the gate if gate-red is
+    within `reach` px of it: white lettering, and where the ribbon shines over a gate.
+    """
 
     hue_low: int
     hue_high: int
     saturation: int
     value: int
+    glare: int
+    reach: int
 
 
-def _red_mask(
-    image: NDArray[np.uint8], low: int, high: int, saturation: int, value: int, mask: NDArray[np.uint8]
+def _classify(
+    image: NDArray[np.uint8],
+    bounds: tuple[int, int, int, int, int],
+    red: NDArray[np.uint8],
+    bright: NDArray[np.uint8],
 ) -> None:
+    low, high, saturation, value, glare = bounds
     over = 180 - high
     for i in range(image.shape[0]):
         for j in range(image.shape[1]):
-            mask[i, j] = 0
+            red[i, j], bright[i, j] = 0, 0
             r = np.int32(image[i, j, 2])
             if r < value:
                 continue
             b, g = np.int32(image[i, j, 0]), np.int32(image[i, j, 1])
+            if r >= glare:
+                bright[i, j] = 255
             chroma = r - min(b, g)
             if r < max(b, g) or 255 * chroma < saturation * r:
                 continue
             if 30 * (g - b) <= low * chroma and 30 * (b - g) <= over * chroma:
-                mask[i, j] = 255
+                red[i, j], bright[i, j] = 255, 255
 
 
-_red_mask_kernel = kernel(_red_mask)
+_classify_kernel = kernel(_classify)
 
 
 def red_mask(image: NDArray[np.uint8], bounds: RedBounds) -> NDArray[np.uint8]:
-    """Return 255 where the BGR `image`, shape (h, w, 3), is gate-red and 0 elsewhere, shape (h, w)."""
-    mask = np.empty(image.shape[:2], np.uint8)
-    _red_mask_kernel(image, bounds.hue_low, bounds.hue_high, bounds.saturation, bounds.value, mask)
-    return mask
+    """Return 255 where the BGR `image`, shape (h, w, 3), is a gate's and 0 elsewhere, shape (h, w)."""
+    red, bright = np.empty(image.shape[:2], np.uint8), np.empty(image.shape[:2], np.uint8)
+    limits = (bounds.hue_low, bounds.hue_high, bounds.saturation, bounds.value, bounds.glare)
+    _classify_kernel(image, limits, red, bright)
+    side = 2 * bounds.reach + 1
+    near = cv2.dilate(red, np.ones((side, side), np.uint8))
+    return cast("NDArray[np.uint8]", cv2.bitwise_and(bright, near))
 
 
 def _redness(image: NDArray[np.uint8], x: float, y: float) -> float:
@@ -60,7 +77,7 @@ def _redness(image: NDArray[np.uint8], x: float, y: float) -> float:
     j, i = int(x), int(y)
     fx, fy = x - j, y - i
     top, bottom = 0.0, 0.0
-    for c, weight in ((0, -0.5), (1, -0.5), (2, 1.0)):
+    for c, weight in ((0, -0.2), (1, -0.2), (2, 1.0)):
         top += weight * ((1.0 - fx) * image[i, j, c] + fx * image[i, j + 1, c])
         bottom += weight * ((1.0 - fx) * image[i + 1, j, c] + fx * image[i + 1, j + 1, c])
     return (1.0 - fy) * top + fy * bottom

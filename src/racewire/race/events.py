@@ -77,6 +77,6 @@ class Finished:
     race_ns: Nanos
 
 
-Event: TypeAlias = (
+RaceEvent: TypeAlias = (
     Started | GatePassed | GateMissed | Collided | OutOfBounds | Disqualified | TimedOut | Finished
 )

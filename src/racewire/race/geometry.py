@@ -28,14 +28,6 @@ class GatePlane:
     dz: float
     half: float
 
-    @staticmethod
-    def of(gate: CourseGate) -> "GatePlane":
-        """Return the plane of `gate`."""
-        c, q = gate.centre, gate.ned_from_gate
-        axes: list[Vec[Gate]] = [Vec(1.0, 0.0, 0.0), Vec(0.0, 1.0, 0.0), Vec(0.0, 0.0, 1.0)]
-        f, r, d = (q @ axis for axis in axes)
-        return GatePlane(c.x, c.y, c.z, f.x, f.y, f.z, r.x, r.y, r.z, d.x, d.y, d.z, 0.5 * gate.inner)
-
     def ahead(self, p: Vec[Ned]) -> float:
         """Return how far `p` is behind the plane, seen in the direction of flight: negative before it."""
         return self.fx * (p.x - self.cx) + self.fy * (p.y - self.cy) + self.fz * (p.z - self.cz)
@@ -59,18 +51,25 @@ class RaceGeometry:
     pad: Vec[Ned]
     limit_ns: Nanos
 
-    @staticmethod
-    def of(course: Course) -> "RaceGeometry":
-        """Return the geometry of `course`."""
-        return RaceGeometry(
-            planes=tuple(GatePlane.of(gate) for gate in course.gates),
-            low=course.low,
-            high=course.high,
-            pad=course.pad.position,
-            limit_ns=nanos(course.time_limit_s),
-        )
-
     def inside(self, p: Vec[Ned]) -> bool:
         """Tell whether `p` lies in the flight volume."""
         low, high = self.low, self.high
         return low.x <= p.x <= high.x and low.y <= p.y <= high.y and low.z <= p.z <= high.z
+
+
+def geometry(course: Course) -> RaceGeometry:
+    """Return `course` as the referee looks at it."""
+    return RaceGeometry(
+        planes=tuple(_plane(gate) for gate in course.gates),
+        low=course.low,
+        high=course.high,
+        pad=course.pad.position,
+        limit_ns=nanos(course.time_limit_s),
+    )
+
+
+def _plane(gate: CourseGate) -> GatePlane:
+    c, q = gate.centre, gate.ned_from_gate
+    axes: list[Vec[Gate]] = [Vec(1.0, 0.0, 0.0), Vec(0.0, 1.0, 0.0), Vec(0.0, 0.0, 1.0)]
+    f, r, d = (q @ axis for axis in axes)
+    return GatePlane(c.x, c.y, c.z, f.x, f.y, f.z, r.x, r.y, r.z, d.x, d.y, d.z, 0.5 * gate.inner)

@@ -18,11 +18,11 @@ from racewire.core.messages import RaceStatus
 from racewire.race.events import (
     Collided,
     Disqualified,
-    Event,
     Finished,
     GateMissed,
     GatePassed,
     OutOfBounds,
+    RaceEvent,
     Started,
     TimedOut,
 )
@@ -76,6 +76,11 @@ class RaceState:
     outside: bool = False
     reason: str = ""
 
+    @property
+    def over(self) -> bool:
+        """Whether the race has ended, one way or another."""
+        return self.phase in (Phase.FINISHED, Phase.DISQUALIFIED, Phase.TIMED_OUT)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -106,19 +111,19 @@ def start_countdown(state: RaceState, now: Nanos, rules: Rules) -> RaceState:
 
 def judge(
     state: RaceState,
-    geometry: RaceGeometry,
+    course: RaceGeometry,
     rules: Rules,
     before: Sample,
     after: Sample,
     touches: Sequence[Touch] = (),
-) -> tuple[RaceState, tuple[Event, ...]]:
+) -> tuple[RaceState, tuple[RaceEvent, ...]]:
     """Return the race after one step of the vehicle, and what happened in it.
 
     Parameters
     ----------
     state
         The race before the step. It comes back itself where nothing changed.
-    geometry, rules
+    course, rules
         The course and what counts.
     before, after
         The vehicle at the step's ends, `before` not later. Where the vehicle was put back to the start in
@@ -126,13 +131,13 @@ def judge(
     touches
         What the vehicle touched in the step.
     """
-    events: list[Event] = []
+    events: list[RaceEvent] = []
     if touches:
-        state = _touched(state, geometry, rules, after, touches, events)
+        state = _touched(state, course, rules, after, touches, events)
     if state.phase is Phase.COUNTDOWN:
-        state = _count_down(state, geometry, rules, after, events)
+        state = _count_down(state, course, rules, after, events)
     if state.phase is Phase.RACING:
-        state = _race(state, geometry, rules, before, after, events)
+        state = _race(state, course, rules, before, after, events)
     return state, tuple(events)
 
 
@@ -147,12 +152,12 @@ def status(state: RaceState, now: Nanos) -> RaceStatus:
     )
 
 
-def verdict(state: RaceState, geometry: RaceGeometry) -> Verdict:
+def verdict(state: RaceState, course: RaceGeometry) -> Verdict:
     """Return the result of the race as it stands."""
     return Verdict(
         finished=state.phase is Phase.FINISHED,
         gates_passed=state.gates_passed,
-        gates_total=len(geometry.planes),
+        gates_total=len(course.planes),
         race_time_s=None if state.finish_ns is None else seconds(state.finish_ns),
         disqualified=state.phase is Phase.DISQUALIFIED,
         reason=state.reason,
@@ -162,30 +167,30 @@ def verdict(state: RaceState, geometry: RaceGeometry) -> Verdict:
 
 def _touched(
     state: RaceState,
-    geometry: RaceGeometry,
+    course: RaceGeometry,
     rules: Rules,
     after: Sample,
     touches: Sequence[Touch],
-    events: list[Event],
+    events: list[RaceEvent],
 ) -> RaceState:
     """Report every contact; count one collision for contacts that follow one another closely."""
     events += [Collided(after.t_ns, touch.gate, touch.impulse) for touch in touches]
     last = state.contact_ns
     fresh = last is None or after.t_ns - last > nanos(rules.contact_gap_s)
-    on_pad = (after.position - geometry.pad).norm() < rules.pad_zone
+    on_pad = (after.position - course.pad).norm() < rules.pad_zone
     counts = fresh and not on_pad and state.phase is Phase.RACING
     return replace(state, contact_ns=after.t_ns, collisions=state.collisions + counts)
 
 
 def _count_down(
-    state: RaceState, geometry: RaceGeometry, rules: Rules, after: Sample, events: list[Event]
+    state: RaceState, course: RaceGeometry, rules: Rules, after: Sample, events: list[RaceEvent]
 ) -> RaceState:
     start = state.start_ns
     assert start is not None
     if after.t_ns >= start:
         events.append(Started(start))
         return replace(state, phase=Phase.RACING)
-    moved = (after.position - geometry.pad).norm() > rules.early_distance
+    moved = (after.position - course.pad).norm() > rules.early_distance
     if moved or after.thrust > rules.early_thrust:
         reason = f"Early Start {(start - after.t_ns) // NS_PER_MS} ms"
         events.append(Disqualified(after.t_ns, reason))
@@ -195,40 +200,40 @@ def _count_down(
 
 def _race(
     state: RaceState,
-    geometry: RaceGeometry,
+    course: RaceGeometry,
     rules: Rules,
     before: Sample,
     after: Sample,
-    events: list[Event],
+    events: list[RaceEvent],
 ) -> RaceState:
     start = state.start_ns
     assert start is not None
-    deadline = start + geometry.limit_ns
+    deadline = start + course.limit_ns
     if before.t_ns < start:
         before = _between(before, after, start)
     if after.t_ns > deadline:
-        state = _fly(state, geometry, rules, before, _between(before, after, deadline), events)
+        state = _fly(state, course, rules, before, _between(before, after, deadline), events)
     else:
-        state = _fly(state, geometry, rules, before, after, events)
+        state = _fly(state, course, rules, before, after, events)
     if state.phase is Phase.RACING and after.t_ns >= deadline:
         events.append(TimedOut(deadline))
-        reason = f"Time limit {seconds(geometry.limit_ns):g} s"
+        reason = f"Time limit {seconds(course.limit_ns):g} s"
         return replace(state, phase=Phase.TIMED_OUT, reason=reason)
     return state
 
 
 def _fly(
     state: RaceState,
-    geometry: RaceGeometry,
+    course: RaceGeometry,
     rules: Rules,
     before: Sample,
     after: Sample,
-    events: list[Event],
+    events: list[RaceEvent],
 ) -> RaceState:
     """Judge a step that lies wholly within the race."""
     start, passed, last = state.start_ns or 0, state.gates_passed, state.last_gate_ns
-    while passed < len(geometry.planes):
-        plane = geometry.planes[passed]
+    while passed < len(course.planes):
+        plane = course.planes[passed]
         near, far = plane.ahead(before.position), plane.ahead(after.position)
         if not near < 0.0 <= far:
             break
@@ -242,11 +247,11 @@ def _fly(
         events.append(GatePassed(t_ns, passed, last, right, down))
         passed += 1
         before = Sample(t_ns, at, before.thrust)
-    if passed == len(geometry.planes):
+    if passed == len(course.planes):
         assert last is not None
         events.append(Finished(start + last, last))
         return replace(state, phase=Phase.FINISHED, gates_passed=passed, last_gate_ns=last, finish_ns=last)
-    outside = not geometry.inside(after.position)
+    outside = not course.inside(after.position)
     if outside and not state.outside:
         events.append(OutOfBounds(after.t_ns))
         return replace(state, gates_passed=0, last_gate_ns=None, outside=True)

@@ -1,8 +1,9 @@
 """A band of rows of the image, from a view to bytes.
 
-Every row is drawn by itself: nearest pieces per sample, then one colour for each piece in a pixel,
-weighted by its samples; then the ribbon's light on top. So any division into bands gives the same bytes, and
-bands may be drawn at the same time on several threads: all scratch memory is the call's own.
+Every row is drawn by itself: the nearest piece at each sample, then each piece's colour wherever it
+has samples, weighted by their number; then the ribbon's light on top. So any division into bands
+gives the same bytes, and bands may be drawn at the same time on several threads: all memory that is
+written, but for the image, is the call's own.
 """
 
 import numpy as np
@@ -10,8 +11,47 @@ from numpy.typing import NDArray
 
 from racewire.core.jit import kernel
 from racewire.render.mesh import LINED
-from racewire.render.raster import SAMPLE_X, SAMPLE_Y, SAMPLES, classify, clear, cover, fill, span
-from racewire.render.shade import ROWS, flood, glow, lines, pack, paint, place, texels
+from racewire.render.pattern import lines, texels
+from racewire.render.raster import (
+    SAMPLE_X,
+    SAMPLE_Y,
+    SAMPLES,
+    clear,
+    cover,
+    divide,
+    fill,
+    in_rows,
+    present,
+    span,
+)
+from racewire.render.shade import ROWS, flood, glow, pack, paint, place, weigh
+
+STRIP = 8
+"""Rows that share a list of pieces."""
+
+
+@kernel
+def find_nearest(
+    y: int,
+    listed: NDArray[np.int32],
+    count: int,
+    edges: NDArray[np.float64],
+    edge_count: NDArray[np.int64],
+    plane: NDArray[np.float64],
+    columns: NDArray[np.float32],
+    depth: NDArray[np.float32],
+    names: NDArray[np.float32],
+) -> None:
+    """Fill a row's samples with the listed pieces."""
+    clear(depth, names)
+    for i in range(count):
+        p = listed[i]
+        for s in range(SAMPLES):
+            sy = y + SAMPLE_Y[s]
+            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], depth.shape[1])
+            if first < last:
+                base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
+                fill(depth, names, columns, s, first, last, base, plane[p, 0], p)
 
 
 @kernel
@@ -27,22 +67,60 @@ def colour_run(
     texture: NDArray[np.int32],
     colours: NDArray[np.float32],
     background: NDArray[np.float32],
-    atlas: NDArray[np.uint8],
+    atlas: NDArray[np.uint32],
     columns: NDArray[np.float32],
+    names: NDArray[np.float32],
+    words: NDArray[np.int32],
     scratch: NDArray[np.float32],
     row: NDArray[np.float32],
 ) -> None:
-    """Colour the pixels `first` to `last` of a row with one piece, or with the background (-1)."""
+    """Add the colour of one piece, or of nothing (-1), to the pixels `first` to `last` of a row."""
+    weigh(names, piece, first, last, scratch)
     if piece < 0:
-        flood(background, first, last, row)
+        flood(background, first, last, scratch, row)
         return
     f = face[piece]
-    place(plane[piece], bounds[piece], columns, first, last, y, scratch)
+    place(plane, bounds, piece, columns, first, last, y, scratch)
     if material[f] == LINED:
-        lines(plane[piece], colours[f, 10], first, last, scratch)
+        lines(plane, piece, colours[f, 10], first, last, scratch)
     else:
-        texels(plane[piece], atlas, texture[f], first, last, scratch)
-    paint(colours[f], first, last, scratch, row)
+        texels(plane, piece, atlas, texture[f], first, last, words, scratch)
+    paint(colours, f, first, last, scratch, row)
+
+
+@kernel
+def add_glow(
+    y: int,
+    listed: NDArray[np.int32],
+    count: int,
+    edges: NDArray[np.float64],
+    edge_count: NDArray[np.int64],
+    plane: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    face: NDArray[np.int32],
+    colours: NDArray[np.float32],
+    reach: NDArray[np.float32],
+    columns: NDArray[np.float32],
+    depth: NDArray[np.float32],
+    scratch: NDArray[np.float32],
+    row: NDArray[np.float32],
+) -> None:
+    """Add the light of the listed pieces of the ribbon to a row."""
+    width = row.shape[1]
+    share = scratch[4]
+    for i in range(count):
+        p = listed[i]
+        left, right = width, 0
+        for s in range(SAMPLES):
+            sy = y + SAMPLE_Y[s]
+            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], width)
+            if first < last:
+                left, right = min(left, first), max(right, last)
+                base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
+                cover(depth, columns, s, first, last, base, plane[p, 0], share)
+        if left < right:
+            place(plane, bounds, p, columns, left, right, y, scratch)
+            glow(plane, p, colours, face[p], reach[0], reach[1], left, right, scratch, row)
 
 
 @kernel
@@ -59,77 +137,75 @@ def draw_band(
     texture: NDArray[np.int32],
     colours: NDArray[np.float32],
     background: NDArray[np.float32],
-    atlas: NDArray[np.uint8],
+    atlas: NDArray[np.uint32],
     reach: NDArray[np.float32],
     image: NDArray[np.uint8],
 ) -> None:
     """Draw the rows `top` to `bottom` of `image` (height, width, 3), BGR."""
     width = image.shape[1]
-    depth = np.empty((SAMPLES, width), np.float32)
-    ids = np.empty((SAMPLES, width), np.int32)
-    mixed = np.empty(width, np.int32)
-    change = np.empty(width, np.int32)
-    row = np.empty((3, width), np.float32)
-    blend = np.empty(3, np.float32)
-    scratch = np.zeros((ROWS, width), np.float32)
-    columns = np.arange(width).astype(np.float32)
     flat = image.reshape(-1)
+    depth = np.empty((SAMPLES, width), np.float32)
+    names = np.empty((SAMPLES, width), np.float32)
+    groups = np.zeros(width // 8 + 1, np.uint64)
+    marks = groups.view(np.uint8)
+    starts = np.empty(width + 1, np.int32)
+    row = np.empty((3, width), np.float32)
+    scratch = np.zeros((ROWS, width), np.float32)
+    words = np.empty((3, width), np.int32)
+    columns = np.arange(width).astype(np.float32)
+    solid = np.empty(max(counts[1], 1), np.int32)
+    glowing = np.empty(max(counts[1], 1), np.int32)
+    solids = glows = 0
     for y in range(top, bottom):
-        clear(depth, ids)
-        for p in range(counts[0]):
-            if bounds[p, 0] >= y + 1 or bounds[p, 1] <= y:
-                continue
-            for s in range(SAMPLES):
-                sy = y + SAMPLE_Y[s]
-                first, last = span(edges[p], edge_count[p], sy, SAMPLE_X[s], width)
-                if first < last:
-                    base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
-                    fill(depth, ids, columns, s, first, last, base, plane[p, 0], p)
-        classify(ids, mixed, change)
-        x = 0
-        while x < width:
-            if mixed[x] == 0:
-                stop = x + 1
-                while stop < width and change[stop] == 0:
+        if y == top or y % STRIP == 0:
+            end = min(bottom, y + STRIP)
+            solids = in_rows(bounds, 0, counts[0], y, end, solid)
+            glows = in_rows(bounds, counts[0], counts[1], y, end, glowing)
+        find_nearest(y, solid, solids, edges, edge_count, plane, columns, depth, names)
+        segments = divide(names, marks, groups, starts)
+        row[:] = np.float32(0.0)
+        for k in range(segments):
+            x = starts[k]
+            for s in range(SAMPLES if starts[k + 1] == x + 1 else 1):
+                p = int(names[s, x])
+                if present(names, x, p) < s or (k > 0 and present(names, x - 1, p) < SAMPLES):
+                    continue
+                stop = k + 1
+                while stop < segments and present(names, starts[stop], p) < SAMPLES:
                     stop += 1
                 colour_run(
-                    ids[0, x], x, stop, y, plane, bounds, face, material, texture, colours,
-                    background, atlas, columns, scratch, row,
+                    p,
+                    x,
+                    starts[stop],
+                    y,
+                    plane,
+                    bounds,
+                    face,
+                    material,
+                    texture,
+                    colours,
+                    background,
+                    atlas,
+                    columns,
+                    names,
+                    words,
+                    scratch,
+                    row,
                 )
-                x = stop
-            else:
-                blend[0] = blend[1] = blend[2] = np.float32(0.0)
-                for s in range(SAMPLES):
-                    p = ids[s, x]
-                    share = np.float32(0.0)
-                    seen = False
-                    for k in range(SAMPLES):
-                        if ids[k, x] == p:
-                            share += np.float32(0.25)
-                            seen = seen or k < s
-                    if not seen:
-                        colour_run(
-                            p, x, x + 1, y, plane, bounds, face, material, texture, colours,
-                            background, atlas, columns, scratch, row,
-                        )
-                        for c in range(3):
-                            blend[c] += share * row[c, x]
-                for c in range(3):
-                    row[c, x] = blend[c]
-                x += 1
-        for p in range(counts[0], counts[1]):
-            if bounds[p, 0] >= y + 1 or bounds[p, 1] <= y:
-                continue
-            left, right = width, 0
-            for s in range(SAMPLES):
-                sy = y + SAMPLE_Y[s]
-                first, last = span(edges[p], edge_count[p], sy, SAMPLE_X[s], width)
-                if first < last:
-                    left, right = min(left, first), max(right, last)
-                    base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
-                    cover(depth, scratch[4], columns, s, first, last, base, plane[p, 0])
-            if left < right:
-                f = face[p]
-                place(plane[p], bounds[p], columns, left, right, y, scratch)
-                glow(plane[p], colours[f], reach[0], reach[1], left, right, scratch, row)
+        add_glow(
+            y,
+            glowing,
+            glows,
+            edges,
+            edge_count,
+            plane,
+            bounds,
+            face,
+            colours,
+            reach,
+            columns,
+            depth,
+            scratch,
+            row,
+        )
         pack(row, flat, y)

@@ -58,16 +58,13 @@ class GateLook:
 
 @dataclass(frozen=True, slots=True)
 class PadLook:
-    """The start: a ramp `clearance` below the vehicle, and a level block ahead of it and below."""
+    """The ramp under the vehicle, and a level block ahead of it and below, which stands for its building."""
 
     dark: Colour
     light: Colour
     haze: Colour
     fade: float
     tile: float
-    clearance: float
-    ramp: tuple[float, float, float]
-    """Length, width, thickness."""
     base: tuple[float, float, float]
     """Length, width, depth."""
     base_ahead: float
@@ -83,11 +80,19 @@ class RibbonLook:
     sheet: Colour
     line: Colour
     half_width: float
+    """Half the width in an opening,"""
+    wide: float
+    """and between two of them."""
     rise: float
     """How far the borders stand above the middle."""
     drop: float
-    """How far the sheet passes below the middle of an opening."""
+    """How far the sheet passes below the middle of an opening,"""
+    low: float
+    """and below the way between two of them."""
     line_width: float
+    """Width of a border's line, as a part of the half width."""
+    dim: float
+    """What is left of the line's light in front of a gate."""
     steps: int
     """Pieces from one gate to the next."""
     legs: int

@@ -5,6 +5,8 @@ a shallow trough: u runs from -1 at the left border to +1 at the right one, wher
 Lengths in m, NED.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,30 +17,42 @@ from racewire.render.mesh import GLOWING, Mesh, Paint, Point
 FLAT = 0.6
 """Part of the width that is flat; the borders rise outside of it."""
 
+NARROWING = 0.35
+"""Part of a leg at either end over which the ribbon takes the width of an opening, and dims before it."""
+
+Line = Sequence[tuple[float, float]]
+"""A cross-section: (part of the half width to the right, height above the middle in m)."""
+
 
 def add_ribbon(mesh: Mesh, stations: list[Pose[Ned, Gate]], look: RibbonLook) -> None:
     """Append the legs between `stations`: the start and every opening, in flying order."""
-    slope = (1.0 - FLAT) / float(np.hypot((1.0 - FLAT) * look.half_width, look.rise))
-    paint = Paint(GLOWING, look.sheet, look.line, line=2.0 * look.line_width * slope)
-    across = ((-1.0, -look.rise), (-FLAT, 0.0), (FLAT, 0.0), (1.0, -look.rise))
+    across = ((-1.0, look.rise), (-FLAT, 0.0), (FLAT, 0.0), (1.0, look.rise))
     for leg, (start, end) in enumerate(zip(stations, stations[1:], strict=False)):
-        rows = [_section(start, end, k / look.steps, across, look) for k in range(look.steps + 1)]
+        rows = [_section(start, end, k / look.steps, across, look, leg == 0) for k in range(look.steps + 1)]
         for k, (near, far) in enumerate(zip(rows, rows[1:], strict=False)):
+            paint = _paint((k + 0.5) / look.steps, look)
             for i in range(len(across) - 1):
                 a, b, c, d = far[i], far[i + 1], near[i + 1], near[i]
                 left, right = across[i][0], across[i + 1][0]
-                mesh.add([a, b, c], [(left, k + 1.0), (right, k + 1.0), (right, k)], paint, leg)
-                mesh.add([a, c, d], [(left, k + 1.0), (right, k), (left, k)], paint, leg)
+                uv = [(left, k + 1.0), (right, k + 1.0), (right, float(k)), (left, float(k))]
+                if _flat(a, b, c, d):
+                    mesh.add([a, b, c, d], uv[:3], paint, leg)
+                else:
+                    mesh.add([a, b, c], uv[:3], paint, leg)
+                    mesh.add([a, c, d], [uv[0], uv[2], uv[3]], paint, leg)
+
+
+def _paint(s: float, look: RibbonLook) -> Paint:
+    """Return how a piece at the part `s` of its leg looks: the borders dim on the way into a gate."""
+    bright = look.dim + (1.0 - look.dim) * _smooth((1.0 - s) / NARROWING)
+    red, green, blue = (bright * c + (1.0 - bright) * d for c, d in zip(look.line, look.sheet, strict=True))
+    return Paint(GLOWING, look.sheet, (red, green, blue), line=look.line_width)
 
 
 def _section(
-    start: Pose[Ned, Gate],
-    end: Pose[Ned, Gate],
-    s: float,
-    across: tuple[tuple[float, float], ...],
-    look: RibbonLook,
+    start: Pose[Ned, Gate], end: Pose[Ned, Gate], s: float, across: Line, look: RibbonLook, first: bool
 ) -> list[Point]:
-    """Return the corners of the cross-section at the part `s` of a leg."""
+    """Return the corners of the cross-section at the part `s` of a leg; the first leg begins wide."""
     p0, p1 = start.position.array(), end.position.array()
     length = float(np.linalg.norm(p1 - p0))
     m0, m1 = length * _axis(start, 0), length * _axis(end, 0)
@@ -53,8 +67,22 @@ def _section(
     right = (1.0 - s) * _axis(start, 1) + s * _axis(end, 1)
     right = _unit(right - (right @ forward) * forward, _axis(start, 1))
     down = np.cross(forward, right)
-    middle = centre + look.drop * down
-    return [middle + look.half_width * u * right + d * down for u, d in across]
+    wide = _smooth((1.0 - s) / NARROWING) * (1.0 if first else _smooth(s / NARROWING))
+    half = look.half_width + wide * (look.wide - look.half_width)
+    middle = centre + (look.drop + wide * (look.low - look.drop)) * down
+    return [middle + half * u * right - height * down for u, height in across]
+
+
+def _smooth(s: float) -> float:
+    """Rise from 0 to 1 over the same range, level at both ends."""
+    s = min(max(s, 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
+
+
+def _flat(a: Point, b: Point, c: Point, d: Point) -> bool:
+    """Tell whether `d` lies within 5 mm of the plane of the others."""
+    normal = np.cross(b - a, c - a)
+    return abs(float(normal @ (d - a))) < 0.005 * float(np.linalg.norm(normal))
 
 
 def _axis(pose: Pose[Ned, Gate], index: int) -> Point:

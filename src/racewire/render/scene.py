@@ -11,10 +11,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from racewire.core.frames import Frd, Gate, Ned, Pose, Rot, Vec
+from racewire.core.frames import Gate, Ned, Pose, Rot, Vec
 from racewire.render import texture
 from racewire.render.look import Look
-from racewire.render.mesh import GLOWING, LINED, TEXTURED, Mesh, Paint, Point
+from racewire.render.mesh import LINED, TEXTURED, Mesh, Paint, Point
 from racewire.render.ribbon import add_ribbon
 from racewire.world.layout import Block, Course, CourseGate
 
@@ -39,7 +39,7 @@ class Scene:
     """(n,): the ribbon's leg, -1 for anything else."""
     paint: NDArray[np.float32]
     """(n, 11): `Paint.row`."""
-    atlas: NDArray[np.uint8]
+    atlas: NDArray[np.uint32]
     background: NDArray[np.float32]
     """(3,): blue, green, red where there is nothing."""
     glow: NDArray[np.float32]
@@ -54,7 +54,7 @@ def build_scene(course: Course, look: Look) -> Scene:
     _add_grids(mesh, course, look)
     for index, block in enumerate(course.blocks):
         _add_block(mesh, block, index, look)
-    _add_pad(mesh, course.pad, course.floor, look)
+    _add_pad(mesh, course, look)
     for gate in course.gates:
         _add_gate(mesh, gate, look)
     start = Pose(course.pad.position, cast("Rot[Ned, Gate]", course.pad.rotation))
@@ -114,25 +114,23 @@ def _add_block(mesh: Mesh, block: Block, index: int, look: Look) -> None:
     mesh.box(block.centre.array(), axes, size, paints, b.tile, start)
 
 
-def _add_pad(mesh: Mesh, pad: Pose[Ned, Frd], floor: float, look: Look) -> None:
-    p = look.pad
+def _add_pad(mesh: Mesh, course: Course, look: Look) -> None:
+    p, pad = look.pad, course.pad
     paint = Paint(TEXTURED, p.dark, p.light, p.haze, p.fade, texture.SPECKLE)
     paints = (paint, paint, paint, paint)
-    forward, right, down = pad.rotation.matrix().T
-    centre = pad.position.array() + (p.clearance + 0.5 * p.ramp[2]) * down
-    mesh.box(centre, (forward, right, down), p.ramp, paints, p.tile)
+    forward, right, down = course.ramp.rotation.matrix().T
+    size = (course.pad_size.x, course.pad_size.y, course.pad_size.z)
+    mesh.box(course.ramp.position.array(), (forward, right, down), size, paints, p.tile)
     level = np.array((forward[0], forward[1], 0.0))
     length = float(np.linalg.norm(level))
     top = pad.position.z + p.base_below
-    depth = min(p.base[2], floor - top)
+    depth = min(p.base[2], course.floor - top)
     if length < 1e-3 or depth <= 0.0:
         return
     level /= length
-    side = np.array((-level[1], level[0], 0.0))
-    centre = pad.position.array() + p.base_ahead * level
-    centre[2] = top + 0.5 * depth
-    size = (p.base[0], p.base[1], depth)
-    mesh.box(centre, (level, side, np.array((0.0, 0.0, 1.0))), size, paints, p.tile)
+    side, below = np.array((-level[1], level[0], 0.0)), np.array((0.0, 0.0, 1.0))
+    centre = pad.position.array() + p.base_ahead * level + (p.base_below + 0.5 * depth) * below
+    mesh.box(centre, (level, side, below), (p.base[0], p.base[1], depth), paints, p.tile)
 
 
 def _add_gate(mesh: Mesh, gate: CourseGate, look: Look) -> None:
@@ -162,6 +160,3 @@ def _add_gate(mesh: Mesh, gate: CourseGate, look: Look) -> None:
                 at(-flip * half, edge * r0, edge * d0),
             ]
             mesh.add(corners, [(0.1, 0.05), (0.9, 0.05), (0.9, 0.05)], paint(shade))
-
-
-__all__ = ["GLOWING", "Scene", "build_scene"]

@@ -1,152 +1,107 @@
-"""Colour of one piece along a run of pixels, in three passes: place, pattern, paint.
+"""Colour of one piece along a run of pixels of a row.
 
-`place` finds z and the texture coordinates at the pixel centres, a pattern turns these into the
-mixture t of dark and light (0 to 1), `paint` turns t into colour. Each pass is plain arithmetic in
-float32 over rows, without calls of the mathematics library, so every machine gets the same bits.
+`place` finds z and the texture coordinates at the pixel centres, a `pattern` turns these into the
+mixture t of dark and light, `paint` turns t into colour and adds it by the share of each pixel that
+`weigh` found. Plain arithmetic in float32, without a mathematics library: every machine gets the
+same bits.
+
+The scratch memory of a run has ROWS rows: z, u, v, t, the share of a see-through piece, that of a
+solid one. Rows of colour are blue, green, red, 0 to 255.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core.jit import kernel
-from racewire.render.texture import LEVELS, SIZE, STRIDE
 
-CHUNK = 16
-"""Pixels that share a mip level; chunks begin at whole multiples, whatever the run."""
+ROWS = 6
+"""Rows of a run's scratch memory."""
 
-LEVEL_START = np.array([sum((SIZE >> j) ** 2 for j in range(i)) for i in range(LEVELS)], np.int64)
 
-ROWS = 5
-Z, U, V, T, HITS = range(ROWS)
-"""Rows of a run's scratch: depth, texture coordinates, mixture, share of the samples."""
+@kernel
+def weigh(
+    names: NDArray[np.float32], piece: int, first: int, last: int, scratch: NDArray[np.float32]
+) -> None:
+    """Write the share of each pixel's four samples that hold `piece`."""
+    name, quarter = np.float32(piece), np.float32(0.25)
+    for x in range(np.uintp(first), np.uintp(last)):
+        a, b = np.int32(names[0, x] == name), np.int32(names[1, x] == name)
+        c, d = np.int32(names[2, x] == name), np.int32(names[3, x] == name)
+        scratch[5, x] = quarter * np.float32(np.int32(a + b + c + d))
 
 
 @kernel
 def place(
     plane: NDArray[np.float64],
     bounds: NDArray[np.float64],
+    piece: int,
     columns: NDArray[np.float32],
     first: int,
     last: int,
     y: float,
-    out: NDArray[np.float32],
+    scratch: NDArray[np.float32],
 ) -> None:
-    """Write z, u and v at the centres of the pixels `first` to `last` of row `y` into `out`."""
-    least, most = np.float32(bounds[2]), np.float32(bounds[3])
-    iz, iz_x = np.float32(plane[0] * 0.5 + plane[1] * (y + 0.5) + plane[2]), np.float32(plane[0])
-    iu, iu_x = np.float32(plane[3] * 0.5 + plane[4] * (y + 0.5) + plane[5]), np.float32(plane[3])
-    iv, iv_x = np.float32(plane[6] * 0.5 + plane[7] * (y + 0.5) + plane[8]), np.float32(plane[6])
-    one = np.float32(1.0)
+    """Write z, u and v of a piece at the centres of the pixels `first` to `last` of row `y`.
+
+    Where the piece covers only the rim of a pixel, z stays within what the piece has.
+    """
+    p, middle = np.uintp(piece), y + 0.5
+    zx, ux, vx = np.float32(plane[p, 0]), np.float32(plane[p, 3]), np.float32(plane[p, 6])
+    z0 = np.float32(plane[p, 0] * 0.5 + plane[p, 1] * middle + plane[p, 2])
+    u0 = np.float32(plane[p, 3] * 0.5 + plane[p, 4] * middle + plane[p, 5])
+    v0 = np.float32(plane[p, 6] * 0.5 + plane[p, 7] * middle + plane[p, 8])
+    least, most, one = np.float32(bounds[p, 2]), np.float32(bounds[p, 3]), np.float32(1.0)
     for x in range(np.uintp(first), np.uintp(last)):
         column = columns[x]
-        inverse = iz + iz_x * column
-        inverse = least if inverse < least else inverse
-        inverse = most if inverse > most else inverse
-        z = one / inverse
-        out[0, x] = z
-        out[1, x] = (iu + iu_x * column) * z
-        out[2, x] = (iv + iv_x * column) * z
-
-
-@kernel
-def lines(
-    plane: NDArray[np.float64], half: float, first: int, last: int, out: NDArray[np.float32]
-) -> None:
-    """Pattern of lines at whole u and v, `half` wide to either side: the part of a pixel's footprint covered."""
-    zx, zy = np.float32(plane[0]), np.float32(plane[1])
-    ux, uy = np.float32(plane[3]), np.float32(plane[4])
-    vx, vy = np.float32(plane[6]), np.float32(plane[7])
-    h, whole = np.float32(half), np.float32(1.0)
-    # Adding and taking away 1.5 * 2**23 rounds a float32 to the nearest whole number.
-    magic = np.float32(12582912.0)
-    for x in range(np.uintp(first), np.uintp(last)):
-        z, u, v = out[0, x], out[1, x], out[2, x]
-        wu = max(abs(ux - u * zx), abs(uy - u * zy)) * z + np.float32(1e-9)
-        wv = max(abs(vx - v * zx), abs(vy - v * zy)) * z + np.float32(1e-9)
-        du = abs(u - ((u + magic) - magic))
-        dv = abs(v - ((v + magic) - magic))
-        ru, rv = np.float32(0.5) * wu, np.float32(0.5) * wv
-        tu = max(min(h, du + ru) - max(-h, du - ru), np.float32(0.0)) / wu
-        tv = max(min(h, dv + rv) - max(-h, dv - rv), np.float32(0.0)) / wv
-        tu = tu if wu < whole else h + h
-        tv = tv if wv < whole else h + h
-        out[3, x] = tu + tv - tu * tv
-
-
-@kernel
-def level_of(plane: NDArray[np.float64], z: float, u: float, v: float) -> int:
-    """Return the mip level whose texels are about a pixel wide here."""
-    a = abs(plane[3] - u * plane[0]) + abs(plane[6] - v * plane[0])
-    b = abs(plane[4] - u * plane[1]) + abs(plane[7] - v * plane[1])
-    texels = 0.5 * (a + b) * z * SIZE
-    level = 0
-    while texels > 1.25 and level < LEVELS - 1:
-        texels *= 0.5
-        level += 1
-    return level
-
-
-@kernel
-def sample(
-    atlas: NDArray[np.uint8], texture: int, level: int, first: int, last: int, out: NDArray[np.float32]
-) -> None:
-    """Look up texels by (u, v), between the four nearest of one level, in 8-bit fixed point."""
-    start = np.uintp(texture * STRIDE + LEVEL_START[level])
-    shift = np.uint32(8 - level)
-    mask = np.uint32((SIZE >> level) - 1)
-    scale = np.float32(256 * (SIZE >> level))
-    for x in range(np.uintp(first), np.uintp(last)):
-        p = np.uint32(np.int32(out[1, x] * scale) + np.int32(0x10000000 - 128))
-        q = np.uint32(np.int32(out[2, x] * scale) + np.int32(0x10000000 - 128))
-        i0, j0 = (p >> np.uint32(8)) & mask, (q >> np.uint32(8)) & mask
-        i1, j1 = (i0 + np.uint32(1)) & mask, (j0 + np.uint32(1)) & mask
-        fi, fj = p & np.uint32(255), q & np.uint32(255)
-        r0, r1 = start + np.uintp(j0 << shift), start + np.uintp(j1 << shift)
-        a, b = np.uint32(atlas[r0 + np.uintp(i0)]), np.uint32(atlas[r0 + np.uintp(i1)])
-        c, d = np.uint32(atlas[r1 + np.uintp(i0)]), np.uint32(atlas[r1 + np.uintp(i1)])
-        upper = a * (np.uint32(256) - fi) + b * fi
-        lower = c * (np.uint32(256) - fi) + d * fi
-        mix = upper * (np.uint32(256) - fj) + lower * fj
-        out[3, x] = np.float32(np.int32(mix)) * np.float32(1.0 / (255.0 * 65536.0))
-
-
-@kernel
-def texels(
-    plane: NDArray[np.float64],
-    atlas: NDArray[np.uint8],
-    texture: int,
-    first: int,
-    last: int,
-    out: NDArray[np.float32],
-) -> None:
-    """Pattern of a texture from the atlas."""
-    x = first
-    while x < last:
-        stop = min((x // CHUNK + 1) * CHUNK, last)
-        level = level_of(plane, out[0, x], out[1, x], out[2, x])
-        sample(atlas, texture, level, x, stop, out)
-        x = stop
+        z = one / min(max(z0 + zx * column, least), most)
+        scratch[0, x] = z
+        scratch[1, x] = (u0 + ux * column) * z
+        scratch[2, x] = (v0 + vx * column) * z
 
 
 @kernel
 def paint(
-    colours: NDArray[np.float32], first: int, last: int, scratch: NDArray[np.float32], row: NDArray[np.float32]
+    colours: NDArray[np.float32],
+    face: int,
+    first: int,
+    last: int,
+    scratch: NDArray[np.float32],
+    row: NDArray[np.float32],
 ) -> None:
-    """Mix dark and light by t, sink into the haze by distance; write blue, green, red of `row` (3, width)."""
-    fade = colours[9]
-    one = np.float32(1.0)
-    for c in range(3):
-        channel = np.uintp(c)
-        dark, range_, haze = colours[c], colours[3 + c], colours[6 + c]
-        for x in range(np.uintp(first), np.uintp(last)):
-            clear = min(fade / scratch[0, x], one)
-            row[channel, x] = haze + clear * (dark + range_ * scratch[3, x] - haze)
+    """Mix dark and light by t, sink into the haze by distance, add to `row` (3, width) by share."""
+    f, one = np.uintp(face), np.float32(1.0)
+    b0, g0, r0 = colours[f, 0], colours[f, 1], colours[f, 2]
+    b1, g1, r1 = colours[f, 3], colours[f, 4], colours[f, 5]
+    b2, g2, r2 = colours[f, 6], colours[f, 7], colours[f, 8]
+    fade = colours[f, 9]
+    for x in range(np.uintp(first), np.uintp(last)):
+        near = min(fade / scratch[0, x], one)
+        far = scratch[5, x] * (one - near)
+        near = scratch[5, x] * near
+        t = near * scratch[3, x]
+        row[0, x] += near * b0 + t * b1 + far * b2
+        row[1, x] += near * g0 + t * g1 + far * g2
+        row[2, x] += near * r0 + t * r1 + far * r2
+
+
+@kernel
+def flood(
+    colour: NDArray[np.float32], first: int, last: int, scratch: NDArray[np.float32], row: NDArray[np.float32]
+) -> None:
+    """Add one colour to the pixels `first` to `last` of `row` (3, width) by share."""
+    b, g, r = colour[0], colour[1], colour[2]
+    for x in range(np.uintp(first), np.uintp(last)):
+        row[0, x] += scratch[5, x] * b
+        row[1, x] += scratch[5, x] * g
+        row[2, x] += scratch[5, x] * r
 
 
 @kernel
 def glow(
     plane: NDArray[np.float64],
+    piece: int,
     colours: NDArray[np.float32],
+    face: int,
     near: float,
     full: float,
     first: int,
@@ -154,32 +109,32 @@ def glow(
     scratch: NDArray[np.float32],
     row: NDArray[np.float32],
 ) -> None:
-    """Add the ribbon's light to `row`, by the share of samples in scratch; clears that share."""
-    ux, uy = np.float32(plane[3]), np.float32(plane[4])
-    zx, zy = np.float32(plane[0]), np.float32(plane[1])
-    border = np.float32(1.0) - colours[10]
+    """Add the ribbon's light to `row` (3, width) by the share of see-through samples, and clear that share.
+
+    The light grows from the middle to the borders, |u| = 1, where it becomes a line; it fades in with
+    the distance from `near` to `full`.
+    """
+    p, f = np.uintp(piece), np.uintp(face)
+    zx, zy = np.float32(plane[p, 0]), np.float32(plane[p, 1])
+    ux, uy = np.float32(plane[p, 3]), np.float32(plane[p, 4])
+    b0, g0, r0 = colours[f, 0], colours[f, 1], colours[f, 2]
+    b1, g1, r1 = colours[f, 3], colours[f, 4], colours[f, 5]
+    zero, half, one = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+    rim, tiny = one - colours[f, 10], np.float32(1e-9)
     start, gain = np.float32(near), np.float32(1.0 / (full - near))
-    zero, one = np.float32(0.0), np.float32(1.0)
+    middle, rise = np.float32(0.3), np.float32(0.7)
     for x in range(np.uintp(first), np.uintp(last)):
-        z, u = scratch[0, x], abs(scratch[1, x])
-        w = max(abs(ux - scratch[1, x] * zx), abs(uy - scratch[1, x] * zy)) * z + np.float32(1e-9)
-        line = max(min(one, u + np.float32(0.5) * w) - max(border, u - np.float32(0.5) * w), zero) / w
-        sheet = np.float32(0.3) + np.float32(0.7) * u * u
+        z, u = scratch[0, x], scratch[1, x]
+        wide = max(abs(ux - u * zx), abs(uy - u * zy)) * z + tiny
+        reach = half * wide
+        out = abs(u)
+        line = min(max(min(one, out + reach) - max(rim, out - reach), zero) / wide, one)
+        sheet = middle + rise * u * u
         share = scratch[4, x] * max(min((z - start) * gain, one), zero)
         scratch[4, x] = zero
-        for c in range(3):
-            light = colours[c] * sheet + colours[3 + c] * min(line, one)
-            row[c, x] += share * light
-
-
-@kernel
-def flood(colour: NDArray[np.float32], first: int, last: int, row: NDArray[np.float32]) -> None:
-    """Write one colour, blue, green, red, into the pixels `first` to `last` of `row` (3, width)."""
-    for c in range(3):
-        channel = np.uintp(c)
-        level = colour[c]
-        for x in range(np.uintp(first), np.uintp(last)):
-            row[channel, x] = level
+        row[0, x] += share * (sheet * b0 + line * b1)
+        row[1, x] += share * (sheet * g0 + line * g1)
+        row[2, x] += share * (sheet * r0 + line * r1)
 
 
 @kernel

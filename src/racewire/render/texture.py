@@ -78,17 +78,23 @@ def speckle() -> Texture:
     return t.astype(np.float32)
 
 
-def mips(texture: Texture) -> NDArray[np.uint8]:
-    """Return all levels of a texture, each half as wide as the last, one after another, shape (STRIDE,)."""
-    levels: list[NDArray[np.uint8]] = []
+def mips(texture: Texture) -> NDArray[np.uint32]:
+    """Return all levels of a texture, each half as wide as the last, one after another, shape (STRIDE,).
+
+    A word holds a texel and its neighbours right, below, and below right, in bytes from the lowest.
+    """
+    levels: list[NDArray[np.uint32]] = []
     t = np.clip(texture, 0.0, 1.0)
     for _ in range(LEVELS):
-        levels.append(np.rint(t * 255.0).astype(np.uint8).ravel())
+        texels = np.rint(t * 255.0).astype(np.uint32)
+        below = np.roll(texels, -1, axis=0)
+        right, across = np.roll(texels, -1, axis=1), np.roll(below, -1, axis=1)
+        levels.append((texels | right << 8 | below << 16 | across << 24).ravel())
         if t.shape[0] > 1:
             t = 0.25 * (t[::2, ::2] + t[1::2, ::2] + t[::2, 1::2] + t[1::2, 1::2])
     return np.concatenate(levels)
 
 
-def atlas() -> NDArray[np.uint8]:
+def atlas() -> NDArray[np.uint32]:
     """Return every texture with its levels, shape (3 * STRIDE,)."""
     return np.concatenate([mips(panel()), mips(artwork()), mips(speckle())])

@@ -4,21 +4,23 @@ What is named here decides the run; `race`, `sim` and `fly` differ only in which
 which loop drives them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 
 from racewire.core.budget import Budget
 from racewire.core.clock import Nanos
 from racewire.core.errors import ConfigError
-from racewire.pilots import load_pilot
-from racewire.pilots.base import Pilot
+from racewire.race.rules import load_rules
 from racewire.render.renderer import Renderer
+from racewire.run.camera import darkroom, shrink
 from racewire.run.conditions import Conditions
 from racewire.run.trace import STAGES
 from racewire.sensors.camera import AIGP_CAMERA
-from racewire.sim.simulator import RaceStart, SimConfig, Simulator
+from racewire.sim.simulator import Exposure, RaceStart, SimConfig, Simulator
 from racewire.vehicles import load_vehicle
+from racewire.wires import WIRES
+from racewire.wires.base import Role, Wire, WireSetup
 from racewire.wires.profile import BuildProfile, load_profile
 from racewire.world.course import Course, load_course
 
@@ -33,22 +35,98 @@ LIMITS_MS = {
     "pilot_to_command": 15.0,
     "command_to_motors": 5.0,
 }
-"""The stages of a run and what each may take, ms; the last four are the parts of photon to command."""
+"""The stages of a run and what each may take, ms. The last four are the parts of photon to command."""
 
 assert set(STAGES) < set(LIMITS_MS)
 
-TRUTH_HZ = 100
-CAMERA_HZ = 30
-_VEHICLE_OF_WIRE = {"aigp": "racer", "raw": "simdrone"}
-_PILOT_OF_WIRE = {"aigp": "gate", "raw": "completion"}
+_TRUTH_HZ = 100
+_SIM_STAGES = ("physics", "render", "encode")
+_DEFAULT_BUILD = {"vq1": "3364-vq1"}
+_OTHER_BUILD = "3391-vq2"
+_DEFAULTS = {"aigp": ("racer", "gate"), "raw": ("simdrone", "completion")}
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """The named parts of a race, defaults filled in."""
+class World:
+    """Everything behind the simulator's end but the wire: the course, the build, and the vehicle's name."""
 
     course: Course
     build: BuildProfile
+    build_name: str
     wire: str
     vehicle: str
-    pilot: str
+
+
+def default_pilot(wire: str) -> str:
+    """Return the name of the pilot that flies `wire` by default.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such wire.
+    """
+    _check_wire(wire)
+    return _DEFAULTS[wire][1]
+
+
+def load_world(
+    course: str, build: str | None, wire: str, vehicle: str | None, time_limit_s: float | None = None
+) -> World:
+    """Read what the names say; None takes the default.
+
+    Raises
+    ------
+    ConfigError
+        If one of them does not exist or cannot be used.
+    """
+    _check_wire(wire)
+    name = build or _DEFAULT_BUILD.get(course, _OTHER_BUILD)
+    loaded = load_course(course)
+    if time_limit_s is not None:
+        loaded = replace(loaded, time_limit_s=time_limit_s)
+    return World(loaded, load_profile(name), name, wire, vehicle or _DEFAULTS[wire][0])
+
+
+def make_simulator(world: World, conditions: Conditions, start: RaceStart, run_seed: int) -> Simulator:
+    """Return the simulator, its vehicle on the pad.
+
+    Raises
+    ------
+    ConfigError
+        If there is no vehicle of that name.
+    """
+    rates = WIRES[world.wire].rates(WireSetup(profile=world.build))
+    config = SimConfig(
+        rules=load_rules(),
+        rates={**rates, "truth": Fraction(_TRUTH_HZ)},
+        imu=conditions.imu,
+        start=start,
+        always_armed=world.wire == "raw",
+    )
+    return Simulator(world.course, load_vehicle(world.vehicle), config, run_seed)
+
+
+def make_wire(world: World, role: Role, unix_from_boot_ns: Nanos = 0) -> Wire:
+    """Return one end of the wire."""
+    setup = WireSetup(profile=world.build, unix_from_boot_ns=unix_from_boot_ns, reencode=shrink)
+    return WIRES[world.wire].make(role, setup)
+
+
+def make_darkroom(world: World, timed: Callable[[str, Nanos], None]) -> Callable[[Exposure], bytes]:
+    """Return what turns an exposure into a JPEG."""
+    return darkroom(Renderer(world.course, AIGP_CAMERA), world.build.jpeg_quality, timed)
+
+
+def full_budget() -> Budget:
+    """Return the budget of a whole race: every stage."""
+    return Budget(LIMITS_MS)
+
+
+def sim_budget() -> Budget:
+    """Return the budget of the simulator alone."""
+    return Budget({name: LIMITS_MS[name] for name in _SIM_STAGES})
+
+
+def _check_wire(wire: str) -> None:
+    if wire not in WIRES:
+        raise ConfigError(f"no wire '{wire}': choose {', '.join(WIRES)}")

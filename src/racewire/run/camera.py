@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from racewire.core.clock import Nanos
-from racewire.render.jpeg import encode
+from racewire.render.jpeg import decode, encode
 from racewire.render.renderer import Renderer
 from racewire.sim.simulator import Exposure
 
@@ -157,3 +157,15 @@ def darkroom(
         return jpeg
 
     return develop
+
+
+def shrink(jpeg: bytes, limit: int) -> bytes:
+    """Return the same picture as a JPEG of at most `limit` bytes, or b"" if none is small enough."""
+    image = decode(jpeg)
+    if image is None:
+        return b""
+    for quality in range(80, 0, -10):
+        smaller = encode(image, quality)
+        if len(smaller) <= limit:
+            return smaller
+    return b""

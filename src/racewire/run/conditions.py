@@ -4,12 +4,13 @@
 `default` is `defaults.toml` beside this file, what `racewire race` flies in.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from racewire.core.clock import NS_PER_MS, Nanos
 from racewire.core.config import load
-from racewire.run.link import LinkConfig
+from racewire.run.link import LinkConfig, SimulatedLink
 from racewire.sensors.imu import ImuNoise
 
 _DEFAULTS = Path(__file__).with_name("defaults.toml")
@@ -81,3 +82,17 @@ def load_conditions(name: str | None) -> Conditions:
     if name == "none":
         return Conditions()
     return load(Conditions, _DEFAULTS if name is None else Path(name))
+
+
+def simulated_links(
+    conditions: Conditions, channels: Iterable[str], run_seed: int
+) -> tuple[dict[str, SimulatedLink], dict[str, SimulatedLink]]:
+    """Return the links of each channel towards the pilot, and towards the simulator."""
+    links = conditions.links
+    down: dict[str, SimulatedLink] = {}
+    up: dict[str, SimulatedLink] = {}
+    for name in channels:
+        config = links.video if name == "video" else links.telemetry
+        down[name] = SimulatedLink(config, run_seed, f"down/{name}")
+        up[name] = SimulatedLink(links.command, run_seed, f"up/{name}")
+    return down, up

@@ -5,7 +5,7 @@ events - into SHA-256, with boot-clock times only: no wall time, path or version
 seed, same hash. `RunLog` writes the same to one MCAP file, readable by any MCAP reader; it is
 complete after Ctrl-C, and readable up to the last chunk after a kill.
 
-Topics of the log: `truth`, `event`, `pilot` as JSON; `wire/down/CHANNEL` and `wire/up/CHANNEL` as
+Topics of the log: `truth` and `event` as JSON; `wire/down/CHANNEL` and `wire/up/CHANNEL` as
 the datagrams' bytes; `run/config` and `run/result` once, as JSON.
 """
 
@@ -20,8 +20,7 @@ from mcap.writer import CompressionType, Writer
 
 from racewire.core.clock import Nanos
 from racewire.core.errors import ConfigError
-from racewire.pilots.base import PilotStatus
-from racewire.race.referee import RaceEvent
+from racewire.race.events import RaceEvent
 from racewire.sim.simulator import Truth
 
 _DATAGRAM = struct.Struct("<qcI")
@@ -108,13 +107,12 @@ class RunLog:
         """Write a datagram to the pilot."""
         self._bytes(f"wire/down/{channel}", data, now)
 
-    def pilot(self, status: PilotStatus, now: Nanos) -> None:
-        """Write what the pilot says of itself."""
-        self._json("pilot", dataclasses.asdict(status), now)
-
-    def close(self, result: dict[str, Any]) -> None:
-        """Write the result and finish the file."""
+    def result(self, result: dict[str, Any]) -> None:
+        """Write the result."""
         self._json("run/result", result, self._last)
+
+    def close(self) -> None:
+        """Finish the file."""
         self._writer.finish()
         self._file.close()
 

@@ -1,11 +1,20 @@
 """The result of a race, as `--json` prints it and as a person reads it."""
 
+import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from racewire.core.budget import Budget
+from racewire.core.errors import ConfigError
+from racewire.run.assembly import World
+from racewire.run.record import RunHash
+from racewire.run.sim_node import SimNode
+from racewire.run.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +31,8 @@ class RaceResult:
     gates_total: int
     race_time_s: float | None
     limit_s: float | None
-    disqualified: str | None
+    disqualified: bool
+    reason: str
     collisions: int
     map: str
     log_hash: str
@@ -47,8 +57,8 @@ class RaceResult:
         """Return the verdict in one line."""
         if self.finished:
             return f"finished: {self.gates_passed}/{self.gates_total} gates in {self.race_time_s:.3f} s"
-        why = f"disqualified: {self.disqualified}" if self.disqualified else "not finished"
-        return f"{why}: {self.gates_passed}/{self.gates_total} gates"
+        why = "disqualified" if self.disqualified else "not finished"
+        return f"{why}: {self.gates_passed}/{self.gates_total} gates{': ' * bool(self.reason)}{self.reason}"
 
     def render(self) -> RenderableType:
         """Return the result for a terminal."""
@@ -70,6 +80,66 @@ class RaceResult:
         for name, value in rows:
             facts.add_row(name, value or "-")
         return Group(head, facts, _stages(self.stages))
+
+
+def collect(
+    world: World,
+    sim: SimNode,
+    budget: Budget,
+    run_hash: RunHash,
+    seed: int,
+    *,
+    pilot: str = "",
+    trace: Trace | None = None,
+    realtime_factor: float = 1.0,
+    log: Path | None = None,
+    counters: dict[str, int] | None = None,
+) -> RaceResult:
+    """Return the result of the race as it stands at the simulator's end.
+
+    A foreign pilot's name, map and timing are unknown there: `pilot` and `map` stay empty.
+    """
+    verdict = sim.simulator.verdict
+    return RaceResult(
+        finished=verdict.finished,
+        gates_passed=verdict.gates_passed,
+        gates_total=verdict.gates_total,
+        race_time_s=verdict.race_time_s,
+        limit_s=world.course.limit_s,
+        disqualified=verdict.disqualified,
+        reason=verdict.reason,
+        collisions=verdict.collisions,
+        map="none" if pilot else "",
+        log_hash=run_hash.hexdigest(),
+        realtime_factor=realtime_factor,
+        frames=sim.frames,
+        photon_to_command_ms=(trace or Trace(budget.add)).report(),
+        stages=budget.report(),
+        log=None if log is None else str(log),
+        course=world.course.name,
+        build=world.build_name,
+        wire=world.wire,
+        pilot=pilot,
+        vehicle=world.vehicle,
+        seed=seed,
+        counters={**sim.counters, **(counters or {})},
+    )
+
+
+def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Write `record` to `path`, whole or not at all.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be written.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
 
 
 def _ratio(time_s: float | None, limit_s: float | None) -> str:

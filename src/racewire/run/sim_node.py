@@ -4,13 +4,15 @@ The loop's clock minus `boot_ns` is the simulator's boot clock. Commands take ef
 bad bytes are counted and change nothing.
 """
 
+import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Protocol
 
 from racewire.core.clock import Nanos
 from racewire.core.messages import Image, RateCommand, StickCommand
 from racewire.core.seeds import stream
-from racewire.race.referee import RaceEvent
+from racewire.race.events import RaceEvent
 from racewire.run.camera import CameraService
 from racewire.run.node import earliest
 from racewire.run.trace import Trace
@@ -48,11 +50,12 @@ class SimNode:
         camera: CameraService,
         observers: list[SimObserver],
         *,
+        timed: Callable[[str, Nanos], None],
         trace: Trace | None = None,
         frame_loss: float = 0.0,
         run_seed: int = 0,
     ) -> None:
-        """Join the parts; `frame_loss` is the probability that a whole frame is lost."""
+        """Join the parts; `timed` is told how long physics took, `frame_loss` is a frame's odds of being lost."""
         self.simulator = simulator
         self.wire = wire
         self.camera = camera
@@ -60,6 +63,7 @@ class SimNode:
         self.frames = 0
         self.last_received: Nanos | None = None
         self._observers = observers
+        self._timed = timed
         self._trace = trace
         self._frame_loss = frame_loss
         self._luck = stream(run_seed, "frames/loss")
@@ -97,7 +101,10 @@ class SimNode:
 
     def _advance(self, now: Nanos) -> list[Datagram]:
         out: list[Datagram] = []
-        for item in self.simulator.advance(now):
+        started = time.perf_counter_ns()
+        outputs = self.simulator.advance(now)
+        self._timed("physics", time.perf_counter_ns() - started)
+        for item in outputs:
             if isinstance(item, Exposure):
                 self.camera.expose(item)
             elif isinstance(item, Truth):

@@ -7,6 +7,7 @@ peer that is not there is counted. Nothing is bound beyond 127.0.0.1 unless told
 
 import socket
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from racewire.core.errors import ConfigError
@@ -102,7 +103,12 @@ def open_channels(ports: list[Port], role: str) -> dict[str, UdpChannel]:
         for port in ports:
             channels[port.channel] = UdpChannel(port, role)
     except ConfigError:
-        for channel in channels.values():
-            channel.close()
+        close_channels(channels)
         raise
     return channels
+
+
+def close_channels(channels: Mapping[str, UdpChannel]) -> None:
+    """Release every port."""
+    for channel in channels.values():
+        channel.close()

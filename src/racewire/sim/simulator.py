@@ -6,27 +6,34 @@ ticks by extrapolation from the last one. `advance` returns what happened, in or
 wire, exposures for the camera, truth for the log, and the referee's events.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from racewire.core import messages
-from racewire.core.clock import NS_PER_MS, NS_PER_S, Nanos, Ticker, nanos, seconds
-from racewire.core.frames import Frd, Ned, Pose
+from racewire.core.clock import NS_PER_MS, Nanos, Ticker, nanos, seconds
+from racewire.core.errors import ConfigError
+from racewire.core.frames import Frd, Ned, Pose, Rot, Vec
 from racewire.core.messages import FromVehicle, ToVehicle
 from racewire.race import referee
-from racewire.race.referee import RaceEvent, RaceState
+from racewire.race.events import Collided, OutOfBounds, RaceEvent
+from racewire.race.geometry import geometry
+from racewire.race.referee import Phase, RaceState, Sample
+from racewire.race.rules import Rules
 from racewire.sensors.imu import ImuNoise, ImuSensor
-from racewire.sim.world import VehicleInWorld
+from racewire.sim.world import GRAVITY, VehicleInWorld
 from racewire.vehicles.base import Motion, Vehicle
 from racewire.world.course import Course
 
 TICK_NS = NS_PER_MS
 TICK_S = seconds(TICK_NS)
 _IDLE = 0.05  # motor output when armed, spec 1.3
+_CONTACT_NS = 4 * NS_PER_MS  # a lasting contact is reported at most 250 times a second, spec 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +60,22 @@ Output: TypeAlias = FromVehicle | Exposure | Truth | RaceEvent
 
 @dataclass(frozen=True, slots=True)
 class RaceStart:
-    """When a race starts: on arming, or `after_s` on the boot clock, or when told to (both None).
-
-    `settle_s` passes between arming and the countdown, which lasts `countdown_s` until GO.
-    """
+    """When the countdown begins: `settle_s` after arming, or `after_s` after a reset, or on `start`."""
 
     on_arm: bool = True
     after_s: float | None = None
     settle_s: float = 1.0
-    countdown_s: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class SimConfig:
-    """What the simulator needs beside course and vehicle. `rates` in Hz, by topic; `armed` at the start."""
+    """What the simulator needs beside course and vehicle.
 
+    `rates` in Hz are those of the topics, `image` for exposures, and of `truth`. A vehicle that is
+    `always_armed` has no arming, and no countdown: its race starts with the first command.
+    """
+
+    rules: Rules
     rates: Mapping[str, Fraction]
     imu: ImuNoise = ImuNoise()
     start: RaceStart = RaceStart()
@@ -80,26 +88,25 @@ class Simulator:
     def __init__(self, course: Course, vehicle: Vehicle, config: SimConfig, run_seed: int) -> None:
         """Put the vehicle on the pad at boot time 0."""
         self.course = course
-        self.now: Nanos = 0
+        self.geometry = geometry(course)
+        self.race = RaceState()
         self.armed = config.always_armed
         self.resets = 0
         self._config = config
-        self._world = VehicleInWorld(vehicle, course)
         self._vehicle = vehicle
+        self._world = VehicleInWorld(vehicle, course)
         self._imu = ImuSensor(config.imu, run_seed)
-        self._command = np.zeros(4)
-        self._geometry = referee.geometry(course)
-        self.race: RaceState = referee.initial(course)
-        self._countdown_at: Nanos | None = (
-            None if config.start.after_s is None else nanos(config.start.after_s)
-        )
-        self._track_due: Nanos | None = None
         self._tickers = {name: Ticker(rate) for name, rate in config.rates.items()}
         self._frames = 0
+        self._command = np.zeros(4)
+        self._felt = Vec[Frd](0.0, 0.0, 0.0)
+        self._tick: Nanos = 0
+        self._sample = Sample(0, course.pad.position)
+        self._countdown_at = self._timer()
+        self._contact_told: Nanos = -_CONTACT_NS
         self._out: list[Output] = []
-        self._motion = vehicle.motion(self._world.state)
-
-    # what the outside does
+        self._world.tick(self._command, TICK_S)
+        self._feel(np.zeros(3))
 
     def due(self) -> Nanos:
         """Return when the next output is due."""
@@ -112,10 +119,11 @@ class Simulator:
             self._run_to(min(due, now))
             if due > now:
                 break
-            for name, ticker in self._tickers.items():
+            motion = self._motion_at(due)
+            for topic, ticker in self._tickers.items():
                 if ticker.due == due:
                     ticker.advance()
-                    self._emit(name, due)
+                    self._out.append(self._measure(topic, due, motion))
         out, self._out = self._out, []
         return out
 
@@ -123,52 +131,52 @@ class Simulator:
         """Let a pilot's message take effect now."""
         match message:
             case messages.RateCommand():
-                r = message.rates
-                self._take((message.thrust, r.x, r.y, r.z))
+                self._take(message.thrust, message.rates)
             case messages.StickCommand():
-                p, q, r = self._vehicle.sticks_to_rates(message.roll, message.pitch, message.yaw)
-                self._take((message.throttle, p, q, r))
+                rates = self._vehicle.sticks_to_rates(message.roll, message.pitch, message.yaw)
+                self._take(message.throttle, rates)
             case messages.Arm():
                 self._arm(message.arm)
             case messages.Reset():
-                self.reset(start=message.hard)
+                self.reset()
+                if message.hard:
+                    self.start()
             case messages.Heartbeat():
                 pass
 
     def start(self) -> None:
-        """Begin the countdown, unless a race is on."""
-        if self.race.phase is referee.Phase.WAITING and self._countdown_at is None:
-            self._countdown_at = self.now + nanos(self._config.start.settle_s)
-            self._out.append(self.course.track(self.now))
+        """Have the countdown begin after the settling time, unless a race is on; publish the track."""
+        if self.race.phase is Phase.WAITING and self._countdown_at is None:
+            self._countdown_at = self._tick + nanos(self._config.start.settle_s)
+            self._out.append(self.course.track(self._tick))
 
-    def reset(self, *, start: bool) -> None:
-        """Put the vehicle back on the pad, disarmed, and forget the race; `start` begins another."""
-        self._world.reset()
-        self.resets += 1
-        self.armed = self._config.always_armed
-        self._command[:] = 0.0
-        self.race = referee.initial(self.course)
-        self._countdown_at = None
-        if start:
-            self.start()
+    def reset(self) -> None:
+        """Put the vehicle back on the pad, disarmed, and forget the race."""
+        self._respawn()
+        self.race = RaceState()
+        self._countdown_at = self._timer()
 
     @property
     def over(self) -> bool:
         """Whether the race has ended, one way or another."""
-        return self.race.phase in (referee.Phase.FINISHED, referee.Phase.ENDED)
+        return self.race.over
 
     @property
-    def motion(self) -> Motion:
-        """The true motion at the last physics tick."""
-        return self._motion
+    def verdict(self) -> referee.Verdict:
+        """The race as it stands."""
+        return referee.verdict(self.race, self.geometry)
 
-    # what happens inside
+    @property
+    def speed(self) -> float:
+        """The vehicle's true speed, m/s."""
+        return float(np.linalg.norm(self._world.state[3:6]))
 
-    def _take(self, command: tuple[float, float, float, float]) -> None:
-        if self.armed and all(np.isfinite(command)):
+    def _take(self, thrust: float, rates: Vec[Frd]) -> None:
+        command = (thrust, rates.x, rates.y, rates.z)
+        if self.armed and all(math.isfinite(c) for c in command):
             self._command[:] = command
-            if self._config.always_armed:
-                self.start()
+            if self._config.always_armed and self.race.phase is Phase.WAITING:
+                self.race = RaceState(Phase.RACING, start_ns=self._tick)
 
     def _arm(self, arm: bool) -> None:
         self.armed = arm or self._config.always_armed
@@ -176,4 +184,103 @@ class Simulator:
             self._command[:] = 0.0
         elif self._config.start.on_arm:
             self.start()
-        self._out.append(messages.Ack(t_ns=self.now, command=400, accepted=True))
+
+    def _timer(self) -> Nanos | None:
+        after_s = self._config.start.after_s
+        return None if after_s is None else self._tick + nanos(after_s)
+
+    def _respawn(self) -> None:
+        self._world.reset()
+        self.resets += 1
+        self.armed = self._config.always_armed
+        self._command[:] = 0.0
+        self._sample = Sample(self._tick, self.course.pad.position)
+        self._felt = self.course.pad.rotation.inverse() @ Vec(0.0, 0.0, -GRAVITY)
+
+    def _run_to(self, now: Nanos) -> None:
+        """Take the physics ticks up to and including `now`."""
+        while self._tick + TICK_NS <= now:
+            self._tick += TICK_NS
+            if self._countdown_at is not None and self._tick >= self._countdown_at:
+                self._countdown_at = None
+                self.race = referee.start_countdown(self.race, self._tick, self._config.rules)
+            velocity = self._world.state[3:6].copy()
+            touch = self._world.tick(self._command, TICK_S)
+            self._feel(velocity)
+            x, y, z = self._world.state[:3].tolist()
+            sample = Sample(self._tick, Vec(x, y, z), float(self._command[0]))
+            touches = () if touch is None else (touch,)
+            self.race, events = referee.judge(
+                self.race, self.geometry, self._config.rules, self._sample, sample, touches
+            )
+            self._sample = sample
+            for event in events:
+                self._report(event)
+
+    def _feel(self, velocity_before: NDArray[np.float64]) -> None:
+        """Take the specific force from the change of velocity over a tick, contacts included."""
+        s = self._world.state
+        a = (s[3:6] - velocity_before) / TICK_S
+        ned_from_frd: Rot[Ned, Frd] = Rot(float(s[6]), float(s[7]), float(s[8]), float(s[9]))
+        self._felt = ned_from_frd.inverse() @ Vec(float(a[0]), float(a[1]), float(a[2]) - GRAVITY)
+
+    def _report(self, event: RaceEvent) -> None:
+        if isinstance(event, Collided):
+            if event.t_ns - self._contact_told < _CONTACT_NS:
+                return
+            self._contact_told = event.t_ns
+            told = messages.Collision(
+                t_ns=event.t_ns, with_gate=event.gate is not None, impulse=event.impulse
+            )
+            self._out.append(told)
+        self._out.append(event)
+        if isinstance(event, OutOfBounds):
+            self._respawn()
+
+    def _motion_at(self, t_ns: Nanos) -> Motion:
+        """Return the true motion at `t_ns`, at most one tick after the last."""
+        m = self._vehicle.motion(self._world.state)
+        dt = seconds(t_ns - self._tick)
+        if not dt:
+            return replace(m, specific_force=self._felt)
+        turn: Rot[Frd, Frd] = Rot.exp(m.rates.x * dt, m.rates.y * dt, m.rates.z * dt)
+        return replace(
+            m,
+            position=m.position + m.velocity * dt,
+            ned_from_frd=m.ned_from_frd @ turn,
+            specific_force=self._felt,
+        )
+
+    def _measure(self, topic: str, t_ns: Nanos, m: Motion) -> Output:
+        match topic:
+            case "truth":
+                thrust, p, q, r = self._command.tolist()
+                return Truth(t_ns, m, (thrust, p, q, r))
+            case "image":
+                self._frames += 1
+                return Exposure(t_ns, self._frames - 1, m.pose, self.race.gates_passed)
+            case "imu":
+                return self._imu.sample(t_ns, m.specific_force, m.rates)
+            case "attitude":
+                return messages.Attitude(t_ns=t_ns, ned_from_frd=m.ned_from_frd, rates=m.rates)
+            case "local_position":
+                return messages.LocalPosition(t_ns=t_ns, position=m.position, velocity=m.velocity)
+            case "odometry":
+                return messages.Odometry(
+                    t_ns=t_ns,
+                    position=m.position,
+                    ned_from_frd=m.ned_from_frd,
+                    velocity=m.velocity,
+                    rates=m.rates,
+                    resets=self.resets,
+                )
+            case "motors":
+                u = max(float(self._command[0]), _IDLE) if self.armed else 0.0
+                return messages.MotorOutput(t_ns=t_ns, front_left=u, front_right=u, back_left=u, back_right=u)
+            case "race_status":
+                return referee.status(self.race, t_ns)
+            case "heartbeat":
+                return messages.Heartbeat(t_ns=t_ns, armed=self.armed)
+            case _:
+                message = f"no sensor measures '{topic}'"
+                raise ConfigError(message)

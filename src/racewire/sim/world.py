@@ -6,12 +6,12 @@ friction along the surface. A vehicle lying on something is carried by it until 
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core.frames import Ned, Vec
+from racewire.race.referee import Touch
 from racewire.vehicles.base import Vehicle
 from racewire.world.contact import NOTHING, ContactWorld, touch
 from racewire.world.course import Course
@@ -27,14 +27,6 @@ _LIFTING = 0.005  # and leaves when it moves off faster than this, m/s
 _UPWARD = -0.5  # only a surface whose normal points up this much (its D component) carries
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A contact of one tick: the gate's index or None for the environment; impulse in kg m/s."""
-
-    gate: int | None
-    impulse: float
-
-
 class VehicleInWorld:
     """One vehicle on one course; `state` begins with position (3) and velocity (3), NED."""
 
@@ -43,12 +35,13 @@ class VehicleInWorld:
         self._vehicle = vehicle
         self._things = ContactWorld.of(course, vehicle.radius)
         self._pad = course.pad
+        self._carrier: Vec[Ned] | None = None
         self.reset()
 
     def reset(self) -> None:
         """Put the vehicle back on the pad, at rest."""
         self.state = self._vehicle.initial(self._pad)
-        self._carrier: Vec[Ned] | None = self._pad.rotation @ Vec(0.0, 0.0, -1.0)
+        self._carrier = self._pad.rotation @ Vec(0.0, 0.0, -1.0)
 
     def tick(self, command: NDArray[np.float64], dt: float) -> Touch | None:
         """Advance by `dt` seconds; return what was touched, if anything was."""
@@ -64,14 +57,15 @@ class VehicleInWorld:
         hit = self._collide(self._things.radius + _SKIN)
         if hit is None:
             self._carrier = None
-        return hit or None
+        return hit
 
     def _collide(self, radius: float) -> Touch | None:
         s = self.state
-        depth, nx, ny, nz, code = touch(self._things.solids, self._things.floor, radius, s[0], s[1], s[2])
+        things = self._things
+        depth, nx, ny, nz, code = touch(things.solids, things.floor, radius, s[0], s[1], s[2])
         if code == NOTHING:
             return None
-        out = max(depth - (radius - self._things.radius), 0.0)
+        out = max(depth - (radius - things.radius), 0.0)
         closing = -(s[3] * nx + s[4] * ny + s[5] * nz)
         impulse = 0.0
         if closing > 0.0:

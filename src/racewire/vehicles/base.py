@@ -52,9 +52,7 @@ class Vehicle(Protocol):
         """Advance `state` in place by `dt` seconds with `command` held, sub-stepped as needed."""
         ...
 
-    def step_supported(
-        self, state: State, command: NDArray[np.float64], dt: float, normal: Vec[Ned]
-    ) -> None:
+    def step_supported(self, state: State, command: NDArray[np.float64], dt: float, normal: Vec[Ned]) -> None:
         """Advance as `step` does, lying on a surface with the unit `normal` (pointing away from it)."""
         ...
 

@@ -1,7 +1,7 @@
 """A pure delay of a command, kept inside a vehicle's state vector.
 
-A delay line is a block of the vector: how many entries were pushed, how many have taken effect, then
-a ring of entries, each a stamp and its values. Stamps are whole nanoseconds on the vehicle's own clock,
+A delay line is a block of the vector: when the oldest waiting entry is due, how many entries were
+pushed and how many have taken effect, then a ring of entries, each a stamp and its values. Stamps are whole nanoseconds on the vehicle's own clock,
 held as float64 (exact for 100 days), and only a *changed* command makes an entry. So nothing is rounded
 to a physics tick: the vehicle asks when the next entry takes effect and ends a step exactly there, and
 the delay is exact for any step length, constant or not.
@@ -20,9 +20,10 @@ from racewire.core.jit import kernel
 SLOTS = 16
 """Entries in the ring."""
 
-_PUSHED = 0
-_READ = 1
-_RING = 2
+_DUE = 0
+_PUSHED = 1
+_READ = 2
+_RING = 3
 
 
 def line_size(width: int) -> int:
@@ -33,10 +34,17 @@ def line_size(width: int) -> int:
 def empty_line(values: tuple[float, ...]) -> NDArray[np.float64]:
     """Return the block of a line in which `values` have been in effect for ever."""
     block = np.zeros(line_size(len(values)))
+    block[_DUE] = np.inf
     block[_PUSHED] = block[_READ] = 1.0
     block[_RING] = -np.inf
     block[_RING + 1 : _RING + 1 + len(values)] = values
     return block
+
+
+@kernel
+def due(vector: NDArray[np.float64], base: int) -> float:
+    """Return when the oldest waiting entry takes effect (ns), infinity if none waits."""
+    return vector[base + _DUE]
 
 
 @kernel
@@ -46,35 +54,31 @@ def push(
     """Append `values`, commanded from `now_ns` on, to the line that starts at `vector[base]`."""
     width = len(values)
     pushed = int(vector[base + _PUSHED])
-    last = base + _RING + (1 + width) * ((pushed - 1) % SLOTS)
+    slot = base + _RING + (1 + width) * ((pushed - 1) % SLOTS)
     same = True
     for i in range(width):
-        same = same and vector[last + 1 + i] == values[i]
+        same = same and vector[slot + 1 + i] == values[i]
     if same:
         return
     waiting = vector[base + _READ] < pushed
-    if waiting and (now_ns - vector[last]) * (SLOTS - 1) < delay_ns:
-        slot = last
-    else:
+    if not (waiting and (now_ns - vector[slot]) * (SLOTS - 1) < delay_ns):
         slot = base + _RING + (1 + width) * (pushed % SLOTS)
         vector[slot] = now_ns
         vector[base + _PUSHED] = pushed + 1
+        if not waiting:
+            vector[base + _DUE] = now_ns + delay_ns
     for i in range(width):
         vector[slot + 1 + i] = values[i]
 
 
 @kernel
-def next_effect(vector: NDArray[np.float64], base: int, width: int, delay_ns: float) -> float:
-    """Return when the oldest waiting entry takes effect (ns), infinity if none waits."""
-    read = int(vector[base + _READ])
-    if read == int(vector[base + _PUSHED]):
-        return math.inf
-    return vector[base + _RING + (1 + width) * (read % SLOTS)] + delay_ns
-
-
-@kernel
-def take(vector: NDArray[np.float64], base: int, width: int) -> int:
+def take(vector: NDArray[np.float64], base: int, width: int, delay_ns: float) -> int:
     """Let the oldest waiting entry take effect; return the index of its first value in `vector`."""
     read = int(vector[base + _READ])
-    vector[base + _READ] = read + 1
+    following = read + 1
+    vector[base + _READ] = following
+    if following < vector[base + _PUSHED]:
+        vector[base + _DUE] = vector[base + _RING + (1 + width) * (following % SLOTS)] + delay_ns
+    else:
+        vector[base + _DUE] = math.inf
     return base + _RING + (1 + width) * (read % SLOTS) + 1

@@ -1,7 +1,7 @@
 """A quadrotor flown by thrust and body rates: one vehicle, a loop of steps, or a batch on all cores.
 
 World NED, body FRD, SI units; source: spec aigp.md, sections 3 and 5. A state is one float64 vector:
-the fields of `QuadState`, then two delay lines of past commands, one for the thrust and one for the
+the fields of `QuadState`, the clock, then two delay lines of past commands, one for the thrust and one for the
 rates (`delay.py`). A step ends where a delayed command takes effect, and each stretch between is cut
 into equal RK4 steps of at most `dt_max`. One kernel, `_advance`, serves the single step, the loop and
 the batch, so their results agree bit for bit.
@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core.clock import NS_PER_S
-from racewire.core.frames import Frd, Ned, Pose, Rot, Vec
+from racewire.core.frames import Frd, Ned, Pose, Rot, Vec, quat_rotate
 from racewire.core.jit import batch_kernel, kernel, prange
 from racewire.vehicles.base import Motion, State
-from racewire.vehicles.delay import empty_line, line_size, next_effect, push, take
+from racewire.vehicles.delay import due, empty_line, line_size, push, take
 from racewire.vehicles.ground import leaves, supported_velocity
 from racewire.vehicles.integrate import plan_substeps
 from racewire.vehicles.quad_dynamics import (
     STATE_SIZE,
     QuadState,
-    derivative,
+    acceleration,
+    clip,
     load_state,
     rk4,
     specific_force,
@@ -33,7 +34,10 @@ from racewire.vehicles.quad_dynamics import (
 )
 from racewire.vehicles.quad_params import Plant, QuadParams, load_plant, pack, read_params, thrust_of
 
-THRUST_LINE = STATE_SIZE
+CLOCK = STATE_SIZE
+"""Where the time since `initial` stands in a state vector, whole nanoseconds."""
+
+THRUST_LINE = CLOCK + 1
 RATE_LINE = THRUST_LINE + line_size(1)
 VECTOR_SIZE = RATE_LINE + line_size(3)
 """Length of a state vector."""
@@ -68,9 +72,11 @@ class Quadrotor:
         x, q = pose.position, pose.rotation
         idle = thrust_of(self._plant, 0.0)
         fields = QuadState(
-            x.x, x.y, x.z, 0.0, 0.0, 0.0, q.w, q.x, q.y, q.z, 0.0, 0.0, 0.0, idle, 0.0, 0.0, 0.0, 0.0
+            x.x, x.y, x.z, 0.0, 0.0, 0.0, q.w, q.x, q.y, q.z, 0.0, 0.0, 0.0, idle, 0.0, 0.0, 0.0
         )
-        return np.concatenate((np.array(fields), empty_line((0.0,)), empty_line((0.0, 0.0, 0.0))))
+        return np.concatenate(
+            (np.array(fields), np.zeros(1), empty_line((0.0,)), empty_line((0.0, 0.0, 0.0)))
+        )
 
     def step(self, state: State, command: NDArray[np.float64], dt: float) -> None:
         """Advance `state` in place by `dt` seconds of free flight with `command` (thrust, p, q, r) held.
@@ -83,9 +89,7 @@ class Quadrotor:
         _check_dt(dt)
         _step(state, command, dt, self._plant)
 
-    def step_supported(
-        self, state: State, command: NDArray[np.float64], dt: float, normal: Vec[Ned]
-    ) -> None:
+    def step_supported(self, state: State, command: NDArray[np.float64], dt: float, normal: Vec[Ned]) -> None:
         """Advance `state` in place by `dt` seconds, lying on a surface with the unit `normal`.
 
         Friction may hold it: then velocity and body rates are zero and the attitude stays. A thrust that
@@ -178,107 +182,116 @@ def _check_shape(name: str, array: NDArray[np.float64], shape: tuple[int, ...]) 
 
 def _stick(x: float) -> float:
     """Clip to -1..1; a NaN stays one, for the vehicle to refuse."""
-    return 1.0 if x > 1.0 else -1.0 if x < -1.0 else x
+    return 1.0 if x > 1.0 else max(x, -1.0)
 
 
 @kernel
 def _hear(
-    s: QuadState,
+    v: NDArray[np.float64], thrust: float, p: float, q: float, r: float, numbers: NDArray[np.float64]
+) -> None:
+    """Put a command given now on the delay lines, unless it is not finite."""
+    if math.isfinite(thrust) and math.isfinite(p) and math.isfinite(q) and math.isfinite(r):
+        plant = load_plant(numbers)
+        push(v, THRUST_LINE, v[CLOCK], plant.thrust_delay_ns, (thrust,))
+        push(v, RATE_LINE, v[CLOCK], plant.rate_delay_ns, (p, q, r))
+
+
+@kernel
+def _obey(s: QuadState, v: NDArray[np.float64], numbers: NDArray[np.float64]) -> QuadState:
+    """Return the state with the commands that are due now in effect."""
+    plant = load_plant(numbers)
+    thrust, p, q, r = s.thrust, s.p_set, s.q_set, s.r_set
+    while due(v, THRUST_LINE) <= v[CLOCK]:
+        i = take(v, THRUST_LINE, 1, plant.thrust_delay_ns)
+        thrust = thrust_of(numbers, min(1.0, max(0.0, v[i])))
+    while due(v, RATE_LINE) <= v[CLOCK]:
+        i = take(v, RATE_LINE, 3, plant.rate_delay_ns)
+        p = clip(plant.gain_p * v[i], plant.limit_p)
+        q = clip(plant.gain_q * v[i + 1], plant.limit_q)
+        r = clip(plant.gain_r * v[i + 2], plant.limit_r)
+    return QuadState(
+        s.north, s.east, s.down, s.vn, s.ve, s.vd, s.qw, s.qx, s.qy, s.qz, s.p, s.q, s.r, thrust, p, q, r
+    )
+
+
+@kernel
+def _stretch(v: NDArray[np.float64], end_ns: float, left: float) -> tuple[float, float]:
+    """Return how long (s) no further command takes effect, at most `left`, and the clock then."""
+    until_ns = min(due(v, THRUST_LINE), due(v, RATE_LINE))
+    if until_ns >= end_ns:
+        return left, end_ns
+    return (until_ns - v[CLOCK]) / NS_PER_S, until_ns
+
+
+@kernel
+def _fly(
     v: NDArray[np.float64],
     thrust: float,
     p: float,
     q: float,
     r: float,
-    plant: Plant,
+    dt: float,
+    steps: int,
+    carried: bool,
+    nn: float,
+    ne: float,
+    nd: float,
+    numbers: NDArray[np.float64],
 ) -> None:
-    """Put a command given now on the delay lines, unless it is not finite."""
-    if math.isfinite(thrust) and math.isfinite(p) and math.isfinite(q) and math.isfinite(r):
-        push(v, THRUST_LINE, s.clock_ns, plant.thrust_delay_ns, (thrust,))
-        push(v, RATE_LINE, s.clock_ns, plant.rate_delay_ns, (p, q, r))
+    """Advance `v` by `steps` steps of `dt` with one command held, on a surface with the normal n or not.
 
-
-@kernel
-def _obey(
-    s: QuadState, v: NDArray[np.float64], end_ns: float, left: float, plant: Plant, numbers: NDArray[np.float64]
-) -> tuple[QuadState, float]:
-    """Let the commands that are due take effect; return for how long (s) nothing more will."""
-    thrust, p, q, r = s.thrust, s.p_set, s.q_set, s.r_set
-    thrust_ns = next_effect(v, THRUST_LINE, 1, plant.thrust_delay_ns)
-    while thrust_ns <= s.clock_ns:
-        i = take(v, THRUST_LINE, 1)
-        thrust = thrust_of(numbers, min(1.0, max(0.0, v[i])))
-        thrust_ns = next_effect(v, THRUST_LINE, 1, plant.thrust_delay_ns)
-    rates_ns = next_effect(v, RATE_LINE, 3, plant.rate_delay_ns)
-    while rates_ns <= s.clock_ns:
-        i = take(v, RATE_LINE, 3)
-        p = min(plant.limit_p, max(-plant.limit_p, plant.gain_p * v[i]))
-        q = min(plant.limit_q, max(-plant.limit_q, plant.gain_q * v[i + 1]))
-        r = min(plant.limit_r, max(-plant.limit_r, plant.gain_r * v[i + 2]))
-        rates_ns = next_effect(v, RATE_LINE, 3, plant.rate_delay_ns)
-    until_ns = min(thrust_ns, rates_ns)
-    if until_ns >= end_ns:
-        return _commanded(s, thrust, p, q, r, end_ns), left
-    return _commanded(s, thrust, p, q, r, until_ns), (until_ns - s.clock_ns) / NS_PER_S
-
-
-@kernel
-def _commanded(s: QuadState, thrust: float, p: float, q: float, r: float, clock_ns: float) -> QuadState:
-    return QuadState(
-        s.north, s.east, s.down, s.vn, s.ve, s.vd, s.qw, s.qx, s.qy, s.qz,
-        s.p, s.q, s.r, thrust, p, q, r, clock_ns,
-    )  # fmt: skip
-
-
-@kernel
-def _advance(
-    s: QuadState, v: NDArray[np.float64], dt: float, plant: Plant, numbers: NDArray[np.float64]
-) -> QuadState:
-    end_ns = s.clock_ns + math.floor(dt * NS_PER_S + 0.5)
-    left = dt
-    while left > 0.0:
-        s, span = _obey(s, v, end_ns, left, plant, numbers)
-        n = plan_substeps(span, plant.dt_max)
-        for _ in range(n):
-            s = rk4(s, span / n, plant)
-        left -= span
-    return s
+    The loops stand in one function on purpose: Numba counts references to an array, atomically, in
+    every function that passes one through a loop, and a step is no longer than a few such counts.
+    """
+    _hear(v, thrust, p, q, r, numbers)
+    plant = load_plant(numbers)
+    s = load_state(v)
+    for _ in range(steps):
+        end_ns = v[CLOCK] + math.floor(dt * NS_PER_S + 0.5)
+        left = dt
+        while left > 0.0:
+            if min(due(v, THRUST_LINE), due(v, RATE_LINE)) <= v[CLOCK]:
+                s = _obey(s, v, numbers)
+            span, v[CLOCK] = _stretch(v, end_ns, left)
+            n = plan_substeps(span, plant.dt_max)
+            for _ in range(n):
+                s = _carried(s, nn, ne, nd, span / n, plant) if carried else rk4(s, span / n, plant)
+            left -= span
+    store_state(v, s)
 
 
 @kernel
 def _carried(s: QuadState, nn: float, ne: float, nd: float, h: float, plant: Plant) -> QuadState:
     """Return the state one step of `h` seconds later on a surface with the normal n."""
-    k = derivative(s, plant)
+    an, ae, ad = acceleration(s, plant)
     free = rk4(s, h, plant)
-    if leaves(s.vn, s.ve, s.vd, k.vn, k.ve, k.vd, nn, ne, nd):
+    if leaves(s.vn, s.ve, s.vd, an, ae, ad, nn, ne, nd):
         return free
     vn, ve, vd, still = supported_velocity(
-        s.vn, s.ve, s.vd, k.vn, k.ve, k.vd, nn, ne, nd, plant.friction, plant.slow, h
+        s.vn, s.ve, s.vd, an, ae, ad, nn, ne, nd, plant.friction, plant.slow, h
     )
     north, east, down = s.north + h * vn, s.east + h * ve, s.down + h * vd
     if still:
         return QuadState(
-            north, east, down, 0.0, 0.0, 0.0, s.qw, s.qx, s.qy, s.qz,
-            0.0, 0.0, 0.0, s.thrust, s.p_set, s.q_set, s.r_set, s.clock_ns,
+            north, east, down, vn, ve, vd, s.qw, s.qx, s.qy, s.qz,
+            0.0, 0.0, 0.0, s.thrust, s.p_set, s.q_set, s.r_set,
         )  # fmt: skip
     return QuadState(
         north, east, down, vn, ve, vd, free.qw, free.qx, free.qy, free.qz,
-        free.p, free.q, free.r, s.thrust, s.p_set, s.q_set, s.r_set, s.clock_ns,
+        free.p, free.q, free.r, s.thrust, s.p_set, s.q_set, s.r_set,
     )  # fmt: skip
 
 
 @kernel
 def _step(
-    state: NDArray[np.float64], command: NDArray[np.float64], dt: float, numbers: NDArray[np.float64]
+    v: NDArray[np.float64], command: NDArray[np.float64], dt: float, numbers: NDArray[np.float64]
 ) -> None:
-    plant = load_plant(numbers)
-    s = load_state(state)
-    _hear(s, state, command[0], command[1], command[2], command[3], plant)
-    store_state(state, _advance(s, state, dt, plant, numbers))
+    _fly(v, command[0], command[1], command[2], command[3], dt, 1, False, 0.0, 0.0, 0.0, numbers)
 
 
 @kernel
 def _step_supported(
-    state: NDArray[np.float64],
+    v: NDArray[np.float64],
     command: NDArray[np.float64],
     dt: float,
     nn: float,
@@ -286,35 +299,20 @@ def _step_supported(
     nd: float,
     numbers: NDArray[np.float64],
 ) -> None:
-    plant = load_plant(numbers)
-    s = load_state(state)
-    _hear(s, state, command[0], command[1], command[2], command[3], plant)
-    end_ns = s.clock_ns + math.floor(dt * NS_PER_S + 0.5)
-    left = dt
-    while left > 0.0:
-        s, span = _obey(s, state, end_ns, left, plant, numbers)
-        n = plan_substeps(span, plant.dt_max)
-        for _ in range(n):
-            s = _carried(s, nn, ne, nd, span / n, plant)
-        left -= span
-    store_state(state, s)
+    _fly(v, command[0], command[1], command[2], command[3], dt, 1, True, nn, ne, nd, numbers)
 
 
 @kernel
 def _run(
-    state: NDArray[np.float64],
+    v: NDArray[np.float64],
     commands: NDArray[np.float64],
     dt: float,
     steps: int,
     numbers: NDArray[np.float64],
 ) -> None:
-    plant = load_plant(numbers)
-    s = load_state(state)
     for i in range(commands.shape[0]):
-        for _ in range(steps):
-            _hear(s, state, commands[i, 0], commands[i, 1], commands[i, 2], commands[i, 3], plant)
-            s = _advance(s, state, dt, plant, numbers)
-    store_state(state, s)
+        thrust, p, q, r = commands[i, 0], commands[i, 1], commands[i, 2], commands[i, 3]
+        _fly(v, thrust, p, q, r, dt, steps, False, 0.0, 0.0, 0.0, numbers)
 
 
 @batch_kernel
@@ -326,9 +324,12 @@ def _step_batch(
     numbers: NDArray[np.float64],
 ) -> None:
     for i in prange(states.shape[0]):
-        _run(states[i], commands[i : i + 1], dt, steps, numbers)
+        thrust, p, q, r = commands[i, 0], commands[i, 1], commands[i, 2], commands[i, 3]
+        _fly(states[i], thrust, p, q, r, dt, steps, False, 0.0, 0.0, 0.0, numbers)
 
 
 @kernel
 def _specific_force(state: NDArray[np.float64], numbers: NDArray[np.float64]) -> tuple[float, float, float]:
-    return specific_force(load_state(state), load_plant(numbers))
+    s = load_state(state)
+    u, v, w = quat_rotate(s.qw, -s.qx, -s.qy, -s.qz, s.vn, s.ve, s.vd)
+    return specific_force(u, v, w, s.thrust, load_plant(numbers))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 from racewire.core.clock import Nanos
@@ -128,10 +129,15 @@ class WireSetup:
 
 @dataclass(frozen=True, slots=True)
 class WireKind:
-    """One row of the registry: how to make each end, and the ports they use by default."""
+    """One row of the registry: how to make each end, and the ports they use by default.
+
+    `rates` gives the topics that a simulator must make for this wire, with their exact rates in Hz;
+    those of one rate are due at the same times.
+    """
 
     sim: Callable[[WireSetup], Wire]
     pilot: Callable[[WireSetup], Wire]
+    rates: Callable[[WireSetup], dict[str, Fraction]]
     ports: tuple[ChannelPorts, ...]
 
     def make(self, role: Role, setup: WireSetup) -> Wire:

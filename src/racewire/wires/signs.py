@@ -21,7 +21,7 @@ class WireBody:
 
 
 class Published:
-    """Gate axes as the track message has them: x across the opening, to its right seen in flight."""
+    """Gate axes as the track message has them: x across the opening, y through it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +96,7 @@ class Signs:
         """Return ODOMETRY's vx, vy, vz (m/s): the world velocity seen through the wire's attitude."""
         return self.quaternion_to_wire(ned_from_frd).inverse() @ velocity
 
-    def velocity_from_wire(
-        self, velocity: Vec[WireBody], ned_from_wire_body: Rot[Ned, WireBody]
-    ) -> Vec[Ned]:
+    def velocity_from_wire(self, velocity: Vec[WireBody], ned_from_wire_body: Rot[Ned, WireBody]) -> Vec[Ned]:
         """Return the world velocity (m/s) of ODOMETRY's vx, vy, vz, with its q as it came."""
         return ned_from_wire_body @ velocity
 
@@ -149,4 +147,4 @@ def gate_from_published(w: float, x: float, y: float, z: float) -> Rot[Ned, Gate
 
 
 def _turned(signs: Triple, v: "Vec[Frd] | Vec[Ned]") -> Triple:
-    return signs[0] * v.x, signs[1] * v.y, signs[2] * v.z
+    return signs[0] * v.x + 0.0, signs[1] * v.y + 0.0, signs[2] * v.z + 0.0  # no -0.0 in the packets

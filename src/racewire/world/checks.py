@@ -111,6 +111,8 @@ def box_corners(box: Box) -> NDArray[np.float64]:
 def boxes_overlap(a: Box, b: Box) -> bool:
     """Tell whether two boxes share a point: no axis of the fifteen candidates separates them."""
     between = b[0] - a[0]
+    if float(np.linalg.norm(between)) > float(np.linalg.norm(a[2]) + np.linalg.norm(b[2])):
+        return False
     crossed = [np.cross(u, v) for u in a[1].T for v in b[1].T]
     for axis in (*a[1].T, *b[1].T, *crossed):
         length = float(np.linalg.norm(axis))

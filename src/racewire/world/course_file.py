@@ -30,8 +30,8 @@ class PadEntry:
     roll_deg: float = 0.0
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
-    size: Triple = (1.6, 1.6, 0.3)
-    drop: float = 0.08
+    size: Triple = (3.0, 2.2, 0.5)
+    drop: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ class CourseTable:
     map: MapEntry | None = None
     blocks: tuple[BlockEntry, ...] = ()
     time_limit_s: float = 480.0
+    limit_s: float | None = None
 
 
 def read_course(path: Path, where: str | None = None) -> Course:
@@ -166,6 +167,7 @@ def _build(table: CourseTable, entries: list[GateEntry]) -> Course:
             for block in table.blocks
         ),
         time_limit_s=table.time_limit_s,
+        limit_s=table.limit_s,
         pad_size=Vec(*table.pad.size),
         pad_drop=table.pad.drop,
     )
@@ -222,6 +224,7 @@ def _lines(course: Course) -> list[str]:
         f"name = {_text(course.name)}",
         f"look = {_text(course.look)}",
         f"time_limit_s = {course.time_limit_s!r}",
+        *([] if course.limit_s is None else [f"limit_s = {course.limit_s!r}"]),
         f"floor = {course.floor!r}",
         f"low = {_triple(course.low)}",
         f"high = {_triple(course.high)}",

@@ -74,6 +74,7 @@ class Course:
     `look` names the renderer's style, `floor` is the ground's D, and `low` to `high` is the box that
     may be flown in. `pad` is the pose of the vehicle at the start; under it lies the ramp, a box of
     `pad_size` (full extents along the body axes) with its top face `pad_drop` below the vehicle's centre.
+    `limit_s` is the least time in which the course can be flown, where somebody has worked it out.
     """
 
     name: str
@@ -85,8 +86,9 @@ class Course:
     high: Vec[Ned]
     blocks: tuple[Block, ...] = ()
     time_limit_s: float = 480.0
-    pad_size: Vec[Frd] = Vec(1.6, 1.6, 0.3)
-    pad_drop: float = 0.08
+    limit_s: float | None = None
+    pad_size: Vec[Frd] = Vec(3.0, 2.2, 0.5)
+    pad_drop: float = 0.1
 
     @property
     def ramp(self) -> Pose[Ned, Frd]:

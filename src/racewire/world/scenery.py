@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core.frames import Ned, Vec
-from racewire.world.contact import solid_distance
 from racewire.world.layout import Block
 
 SAMPLE = 0.5
@@ -78,9 +77,11 @@ def scatter(
 
 def distance_to_line(block: Block, points: NDArray[np.float64]) -> float:
     """Return the least distance of `points`, shape (n, 3), to the block; negative inside it."""
-    half = block.size * 0.5
     away = block.pose.rotation.inverse().matrix() @ (points - block.centre.array()).T
-    return min(solid_distance(x, y, z, half.x, half.y, half.z, -1.0)[0] for x, y, z in away.T.tolist())
+    over = np.abs(away) - 0.5 * block.size.array()[:, None]
+    outside = np.linalg.norm(np.maximum(over, 0.0), axis=0)
+    inside = np.minimum(over.max(axis=0), 0.0)
+    return float((outside + inside).min())
 
 
 def _sampled(line: Sequence[Vec[Ned]]) -> NDArray[np.float64]:

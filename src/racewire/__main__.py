@@ -1,0 +1,5 @@
+"""`python -m racewire`."""
+
+from racewire.cli import main
+
+main()

@@ -1,0 +1,96 @@
+"""What the pilot wants from moment to moment: an acceleration and where to point the nose.
+
+Racing, it flies through the gates with its nose to the next one, so that it stays in view; past a gate
+behind which none is known it flies on along the gate's normal. Searching, it brakes, holds its height,
+sweeps its nose about the likely direction and nods: the camera looks 20 degrees up, and only a vehicle
+that leans forward sees what lies below. World NED, SI.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from racewire.core.clock import Nanos, seconds
+from racewire.core.frames import Ned, Vec
+from racewire.pilots.control import Kinematics
+from racewire.pilots.guidance import GuidanceParams, Waypoint, approach, go_round, hold
+
+
+@dataclass(frozen=True, slots=True)
+class PaceParams:
+    """Command interval, look-ahead, search pattern; `data/gate.toml` says what each is."""
+
+    command_ms: float
+    rest_stride: int
+    look_ahead_s: float
+    beside: float
+    nod: float
+    nod_s: float
+    sweep_deg: float
+    sweep_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A wanted acceleration (m/s^2) and heading (rad)."""
+
+    accel: Vec[Ned]
+    heading: float
+
+
+class Pace:
+    """Chooses between approach, detour, cruise, search and rest."""
+
+    def __init__(self, params: PaceParams, guidance: GuidanceParams) -> None:
+        self._p = params
+        self._g = guidance
+        self._back = False
+        self._since: Nanos | None = None
+        self._height = 0.0
+        self._middle = 0.0
+
+    def fly(self, state: Kinematics, way: Sequence[Waypoint], exit_: Vec[Ned]) -> Wish:
+        """Race: through `way`, or along `exit_` where no gate is known."""
+        self._since = None
+        if not way:
+            self._back = False
+            return Wish(hold(state.velocity, exit_ * self._g.cruise_speed, self._g), _heading(exit_))
+        target = way[0]
+        offset = state.position - target.centre
+        beyond = offset.dot(target.forward)
+        beside = (offset - target.forward * beyond).norm() > self._p.beside
+        if self._back:
+            self._back = beyond > -0.8 * self._g.detour_back
+        else:
+            self._back = beyond > 0.3 or (beyond > -1.0 and beside)
+        if self._back:
+            return Wish(go_round(state.position, state.velocity, target, self._g), _heading(-offset))
+        aim = approach(state.position, state.velocity, way, self._g)
+        if aim.time > self._p.look_ahead_s:
+            view = -offset
+        else:
+            view = way[1].centre - state.position if len(way) > 1 else aim.exit
+        return Wish(aim.accel, _heading(view))
+
+    def search(self, state: Kinematics, way: Sequence[Waypoint], exit_: Vec[Ned]) -> Wish:
+        """Look around for a gate."""
+        if self._since is None:
+            self._since, self._height = state.t_ns, state.position.z
+            self._middle = _heading(way[0].centre - state.position if way else exit_)
+        t = seconds(state.t_ns - self._since)
+        heading = self._middle + math.radians(self._p.sweep_deg) * math.sin(2.0 * math.pi * t / self._p.sweep_s)
+        nod = self._p.nod * math.sin(2.0 * math.pi * t / self._p.nod_s)
+        brake = hold(state.velocity, Vec(0.0, 0.0, self._height - state.position.z), self._g)
+        return Wish(brake + Vec(nod * math.cos(heading), nod * math.sin(heading), 0.0), heading)
+
+    def rest(self, state: Kinematics) -> Wish:
+        """Hover where it is, nose ahead."""
+        if self._since is None:
+            self._since, self._height = state.t_ns, state.position.z
+            self._middle = _heading(state.velocity)
+        up = self._height - state.position.z
+        return Wish(hold(state.velocity, Vec(0.0, 0.0, up), self._g), self._middle)
+
+
+def _heading(direction: Vec[Ned]) -> float:
+    return math.atan2(direction.y, direction.x)

@@ -1,0 +1,68 @@
+"""What a person sees while a race runs: gate, speed and time, on a terminal, ten times a second."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from racewire.core.clock import Nanos, seconds
+from racewire.pilots.base import Pilot
+from racewire.sim.simulator import Simulator
+
+_PERIOD_S = 0.1
+
+
+class Progress:
+    """A line that follows the race; silent without a console or where that is not a terminal."""
+
+    def __init__(self, console: Console | None) -> None:
+        self.console = console
+        self._live = Live(console=console, transient=True) if console and console.is_terminal else None
+        self._next = 0.0
+
+    def __enter__(self) -> "Progress":
+        """Take the line."""
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the line back."""
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Print a line above."""
+        if self.console is not None:
+            self.console.print(text, highlight=False)
+
+    def show(self, simulator: Simulator, pilot: Pilot | None, now: Nanos) -> None:
+        """Show the race, if it is time to."""
+        if self._live is None or time.perf_counter() < self._next:
+            return
+        self._next = time.perf_counter() + _PERIOD_S
+        race, total = simulator.race, len(simulator.geometry.planes)
+        clock = 0.0 if race.start_ns is None else seconds(now - race.start_ns)
+        bar = "#" * race.gates_passed + "." * (total - race.gates_passed)
+        text = f"gate {race.gates_passed}/{total} [{bar}]  {simulator.speed:5.1f} m/s  {clock:7.2f} s"
+        text += f"  {race.phase.value}"
+        if pilot is not None:
+            status = pilot.status()
+            text += f"  pilot: {status.phase} {status.remark}"
+        self._live.update(Text(text))
+
+
+@contextmanager
+def compiling(console: Console | None) -> Iterator[None]:
+    """Say that kernels are being compiled, for as long as that lasts."""
+    if console is None:
+        yield
+        return
+    with console.status("loading kernels (the first time compiles them, once)"):
+        yield

@@ -1,0 +1,237 @@
+"""A whole race in one call: embedded simulator and pilot, in lockstep or over UDP in real time.
+
+Both ways build the same two nodes on the same wire; only the loop and the links differ.
+"""
+
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+
+from racewire.core.budget import Budget
+from racewire.core.clock import NS_PER_S, Nanos, nanos, seconds
+from racewire.core.errors import RunError
+from racewire.pilots import load_pilot
+from racewire.run.assembly import (
+    World,
+    default_pilot,
+    full_budget,
+    load_world,
+    make_darkroom,
+    make_simulator,
+    make_wire,
+)
+from racewire.run.camera import CameraService, InlineCamera, ThreadCamera
+from racewire.run.conditions import Conditions, load_conditions, simulated_links
+from racewire.run.linked import LinkedNode
+from racewire.run.lockstep import Lockstep
+from racewire.run.loop import Endpoint, Loop
+from racewire.run.pilot_node import PilotNode
+from racewire.run.ports import pilot_ports, sim_ports
+from racewire.run.progress import Progress, compiling
+from racewire.run.record import RunHash, RunLog
+from racewire.run.result import RaceResult, collect
+from racewire.run.sim_node import SimNode, SimObserver
+from racewire.run.sockets import close_channels, open_channels
+from racewire.run.trace import Trace
+from racewire.sim.simulator import RaceStart
+from racewire.wires import WIRES
+from racewire.wires.base import Role
+
+UNIX_AT_BOOT_NS: Nanos = 1_780_000_000 * NS_PER_S
+"""UNIX time at boot in lockstep: fixed, so that runs repeat."""
+
+AFTER_S = 0.5
+"""A race that is over runs on this long, so that its last status arrives."""
+
+NO_START_S = 20.0
+"""A pilot that has not brought the race to its start by then never will."""
+
+_WARM_UP_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RaceConfig:
+    """The arguments of `racewire race`; None takes the default of the course or wire."""
+
+    course: str = "vq1"
+    build: str | None = None
+    wire: str = "aigp"
+    pilot: str | None = None
+    pilot_config: Path | None = None
+    vehicle: str | None = None
+    seed: int = 0
+    realtime: bool = False
+    faults: str | None = None
+    log: Path | None = None
+
+
+def fly_race(config: RaceConfig, console: Console | None = None) -> RaceResult:
+    """Fly one race and return its result; `console` is shown progress.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration names something that does not exist or cannot be used.
+    RunError
+        If the pilot never starts the race.
+    """
+    world = load_world(config.course, config.build, config.wire, config.vehicle)
+    conditions = load_conditions(config.faults)
+    with ExitStack() as stack:
+        log = None
+        if config.log is not None:
+            log = RunLog(config.log, _resolved(config, world, conditions))
+            stack.callback(log.close)
+        run = _Race(config, world, conditions, log)
+        with Progress(console) as progress:
+            if config.realtime:
+                _fly_realtime(run, progress, stack)
+            else:
+                _fly_lockstep(run, progress)
+        result = run.result()
+        if log is not None:
+            log.result(result.as_json())
+    return result
+
+
+class _Race:
+    """The parts of one race, and when it is over."""
+
+    def __init__(self, config: RaceConfig, world: World, conditions: Conditions, log: RunLog | None) -> None:
+        self.config = config
+        self.world = world
+        self.conditions = conditions
+        self.log = log
+        self.budget: Budget = full_budget()
+        self.trace = Trace(self.budget.add)
+        self.hash = RunHash()
+        self.pilot_name = config.pilot or default_pilot(config.wire)
+        self.simulator = make_simulator(world, conditions, RaceStart(), config.seed)
+        self.develop = make_darkroom(world, self.budget.add)
+        self.factor = 0.0
+        self._over_at: Nanos | None = None
+
+    def join(self, camera: CameraService, unix_at_boot_ns: Nanos, vision_ns: Nanos | None) -> None:
+        """Build both nodes on both ends of the wire."""
+        observers: list[SimObserver] = [self.hash]
+        if self.log is not None:
+            observers.append(self.log)
+        self.sim = SimNode(
+            self.simulator,
+            make_wire(self.world, Role.SIM, unix_at_boot_ns),
+            camera,
+            observers,
+            timed=self.budget.add,
+            trace=self.trace,
+            frame_loss=self.conditions.frames.loss,
+            run_seed=self.config.seed,
+        )
+        self.pilot = PilotNode(
+            load_pilot(self.pilot_name, self.config.pilot_config),
+            make_wire(self.world, Role.PILOT),
+            self.budget.add,
+            vision_ns=vision_ns,
+            trace=self.trace,
+        )
+
+    def over(self, now: Nanos) -> bool:
+        """Tell whether the race has ended and its last status had time to arrive.
+
+        Raises
+        ------
+        RunError
+            If the race should have started long ago.
+        """
+        race = self.simulator.race
+        if race.over:
+            self._over_at = now if self._over_at is None else self._over_at
+            return now - self._over_at >= nanos(AFTER_S)
+        if race.start_ns is None and now > nanos(NO_START_S):
+            phase = self.pilot.pilot.status().phase
+            raise RunError(f"the pilot did not start the race within {NO_START_S:g} s: its phase is {phase}")
+        return False
+
+    def result(self) -> RaceResult:
+        """Return the verdict and the figures."""
+        return collect(
+            self.world,
+            self.sim,
+            self.budget,
+            self.hash,
+            self.config.seed,
+            pilot=self.pilot_name,
+            trace=self.trace,
+            realtime_factor=self.factor,
+            log=self.config.log,
+            counters={f"pilot: {name}": count for name, count in self.pilot.counters.items()},
+        )
+
+
+def _fly_lockstep(run: _Race, progress: Progress) -> None:
+    conditions = run.conditions
+    run.join(
+        InlineCamera(run.develop, conditions.compute.camera_ns), UNIX_AT_BOOT_NS, conditions.compute.vision_ns
+    )
+    channels = [port.channel for port in WIRES[run.world.wire].ports]
+    down, up = simulated_links(conditions, channels, run.config.seed)
+    loop = Lockstep(run.sim, run.pilot, down, up)
+
+    def done(now: Nanos) -> bool:
+        progress.show(run.simulator, run.pilot.pilot, now)
+        return run.over(now)
+
+    started = time.perf_counter_ns()
+    loop.run(done)
+    run.factor = loop.now / (time.perf_counter_ns() - started)
+
+
+def _fly_realtime(run: _Race, progress: Progress, stack: ExitStack) -> None:
+    wire = run.config.wire
+    sim_channels = open_channels(sim_ports(wire, 0), "simulator")
+    stack.callback(close_channels, sim_channels)
+    pilot_channels = open_channels(pilot_ports(wire, 0), "pilot")
+    stack.callback(close_channels, pilot_channels)
+    with compiling(progress.console):
+        warm_up(run.config)
+    camera = ThreadCamera(run.develop)
+    stack.callback(camera.close)
+    run.join(camera, time.time_ns(), None)
+    down, up = simulated_links(run.conditions, sim_channels, run.config.seed)
+    linked = LinkedNode(run.sim, down, up)
+    loop = Loop([Endpoint(linked, sim_channels), Endpoint(run.pilot, pilot_channels)])
+    stack.callback(loop.close)
+    loop.watch(camera.bell)
+
+    def done(now: Nanos) -> bool:
+        progress.show(run.simulator, run.pilot.pilot, now)
+        return run.over(now)
+
+    loop.run(done)
+    run.factor = 1.0
+
+
+def warm_up(config: RaceConfig) -> None:
+    """Load or compile every kernel a race of `config` needs, by flying its first seconds in lockstep."""
+    world = load_world(config.course, config.build, config.wire, config.vehicle)
+    run = _Race(replace(config, realtime=False, log=None), world, Conditions(), None)
+    run.join(InlineCamera(run.develop, 0), UNIX_AT_BOOT_NS, 0)
+    channels = [port.channel for port in WIRES[config.wire].ports]
+    down, up = simulated_links(run.conditions, channels, config.seed)
+    Lockstep(run.sim, run.pilot, down, up).run(lambda now: now > nanos(_WARM_UP_S))
+
+
+def _resolved(config: RaceConfig, world: World, conditions: Conditions) -> dict[str, object]:
+    """Return the whole configuration of a run, as the log keeps it."""
+    return {
+        "seed": config.seed,
+        "course": world.course.name,
+        "build": world.build_name,
+        "wire": world.wire,
+        "vehicle": world.vehicle,
+        "pilot": config.pilot or default_pilot(config.wire),
+        "realtime": config.realtime,
+        "conditions": asdict(conditions),
+    }
