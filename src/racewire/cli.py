@@ -14,7 +14,6 @@ import typer
 from rich.console import Console
 
 from racewire.core.errors import ConfigError, RunError
-from racewire.run.assembly import load_world
 from racewire.run.bench import bench as run_bench
 from racewire.run.doctor import diagnose
 from racewire.run.fly import FlyConfig
@@ -95,16 +94,24 @@ def sim(
     wire: Wire = "aigp",
     vehicle: Vehicle = None,
     seed: Seed = 0,
-    bind: Annotated[str, typer.Option(help="Address to bind; 127.0.0.1 keeps it on this machine.")] = "127.0.0.1",
+    bind: Annotated[
+        str, typer.Option(help="Address to bind; 127.0.0.1 keeps it on this machine.")
+    ] = "127.0.0.1",
     peer: Annotated[str, typer.Option(help="Address the pilot listens on.")] = "127.0.0.1",
     port_base: PortBase = 0,
-    start: Annotated[str, typer.Option(help="When races start: on-arm, after:SECONDS or key (Enter).")] = "on-arm",
+    start: Annotated[
+        str, typer.Option(help="When races start: on-arm, after:SECONDS or key (Enter).")
+    ] = "on-arm",
     once: Annotated[bool, typer.Option("--once", help="End after one race.")] = False,
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="Time limit of a race, s. Default: the course's.")
     ] = None,
-    faults: Annotated[str, typer.Option(help="Conditions file (TOML), or none: the clean original.")] = "none",
-    result: Annotated[Path | None, typer.Option(help="Write the last race's result to this JSON file.")] = None,
+    faults: Annotated[
+        str, typer.Option(help="Conditions file (TOML), or none: the clean original.")
+    ] = "none",
+    result: Annotated[
+        Path | None, typer.Option(help="Write the last race's result to this JSON file.")
+    ] = None,
 ) -> None:
     """Serve the wire in real time for any pilot, one race after another."""
     config = ServeConfig(
@@ -132,7 +139,9 @@ def fly(
     pilot: PilotName = None,
     pilot_config: PilotConfig = None,
     wire: Wire = "aigp",
-    build: Annotated[str, typer.Option(help="The simulator's build, for the meaning of commands.")] = "3391-vq2",
+    build: Annotated[
+        str, typer.Option(help="The simulator's build, for the meaning of commands.")
+    ] = "3391-vq2",
     host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
     bind: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port_base: PortBase = 0,
@@ -155,7 +164,9 @@ def fly(
         _print_json(dataclasses.asdict(flown))
     else:
         time_s = "" if flown.race_time_s is None else f" in {flown.race_time_s:.3f} s"
-        Console().print(f"{'finished' if flown.finished else 'not finished'}: {flown.gates_passed} gates{time_s}")
+        Console().print(
+            f"{'finished' if flown.finished else 'not finished'}: {flown.gates_passed} gates{time_s}"
+        )
     if not flown.finished:
         raise typer.Exit(1)
 

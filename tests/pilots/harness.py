@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from racewire.core.clock import NS_PER_MS, NS_PER_S
-from racewire.core.frames import Gate, Vec
+from racewire.core.frames import Gate, Pose, Rot, Vec
 from racewire.core.messages import Image, RateCommand
 from racewire.core.seeds import stream
 from racewire.pilots.gate_model import GateView, silhouette
@@ -31,13 +31,16 @@ def look_at(course, pose, rng, noise_px=0.4, smallest_px=9.0):
     camera = AIGP_CAMERA
     frames = []
     for gate in course.gates:
-        eye = gate.pose.to_local(pose @ camera.position)
+        place = gate.pose
+        if place.to_local(pose @ camera.position).x > 0.0:  # from behind it looks like one facing away
+            place = Pose(place.position, place.rotation @ Rot.from_euler(0.0, 0.0, math.pi))
+        eye = place.to_local(pose @ camera.position)
         if eye.x > -0.2:
             continue
         outline = silhouette(eye)
         corners = np.full((8, 2), np.nan)
         for i, (right, down) in enumerate(outline):
-            world = gate.pose @ Vec[Gate](-0.13, right, down)
+            world = place @ Vec[Gate](-0.13, right, down)
             seen = camera.project(camera.frd_from_optical.inverse() @ pose.to_local(world))
             if seen is not None and 2 < seen[0] < 638 and 2 < seen[1] < 358:
                 corners[i] = seen

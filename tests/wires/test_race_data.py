@@ -118,7 +118,7 @@ def test_chunks_may_come_in_any_order_and_twice(order, twice):
     body = write_track(course(17))
     chunks = write_chunks(body, 4)
     receiver = TrackReceiver()
-    receiver.announce(4, len(body), 3)
+    receiver.announce(4, len(body), 3, 0)
     out = [receiver.chunk(twice, chunks[twice])] + [receiver.chunk(i, chunks[i]) for i in order]
     assert [o for o in out if o] == [body]
     back = read_track(body, 7)
@@ -131,7 +131,7 @@ def test_a_chunk_nobody_announced_is_passed_over():
     receiver = TrackReceiver()
     (chunk,) = write_chunks(write_track(course(6)), 0)
     assert receiver.chunk(0, chunk) is None
-    receiver.announce(0, 230, 1)
+    receiver.announce(0, 230, 1, 0)
     assert receiver.chunk(9, chunk) is None
     assert receiver.chunk(0, chunk) == write_track(course(6))
 
@@ -139,14 +139,26 @@ def test_a_chunk_nobody_announced_is_passed_over():
 @pytest.mark.parametrize(("size", "count"), [(0, 0), (230, 0), (230, 2), (251, 1), (250_000, 1000), (0, 1)])
 def test_an_announcement_that_cannot_be_is_refused(size, count):
     with pytest.raises(Rejected, match="track size"):
-        TrackReceiver().announce(0, size, count)
+        TrackReceiver().announce(0, size, count, 0)
 
 
 def test_announcements_are_bounded():
     receiver = TrackReceiver()
     for transfer in range(5000):
-        receiver.announce(transfer, 750, 3)
+        receiver.announce(transfer, 750, 3, 0)
     assert len(receiver._open) <= 4
+
+
+@pytest.mark.parametrize("later", [100 * MS, 60_000 * MS])
+def test_a_later_burst_is_not_mixed_with_what_is_left_of_an_earlier_one(later):
+    """A repeated announcement keeps what came; a new one of the same size begins anew."""
+    body, receiver = write_track(course(17)), TrackReceiver()
+    first, second, third = write_chunks(body, 0)
+    receiver.announce(0, len(body), 3, 0)
+    receiver.chunk(0, first)
+    receiver.chunk(1, second)
+    receiver.announce(0, len(body), 3, later)
+    assert receiver.chunk(2, third) == (body if later < 1000 * MS else None)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Which = NDArray[np.int64]
 
 ALL_CORNERS: Which = np.arange(8)
+_BEFORE = 0.3
 _HALF_TURN: Rot[Gate, Gate] = Rot(0.0, 1.0, 0.0, 0.0)
 
 
@@ -134,8 +135,10 @@ class GateMap:
             return 0
         away = (pose.position - filter_.position).norm()
         for gate in self.gates:
-            apart = (filter_.gate(gate.slot).position - pose.position).norm()
-            if apart < self._p.apart + 0.1 * away:
+            placed = filter_.gate(gate.slot)
+            if (placed.position - pose.position).norm() < self._p.apart + 0.1 * away:
+                if placed.to_local(filter_.position).x > -_BEFORE:  # from behind its corners are swapped
+                    return 0
                 return 0 if id(gate) in matched else self._disagree(filter_, gate, sight, t_ns)
         if filter_.full and not self._make_room(filter_, away):
             return 0

@@ -155,7 +155,7 @@ class GatePilot:
             case RaceStatus():
                 self._phases.race(message)
                 if self._phases.flying:
-                    self._progress.race(message, self._filter, self._map)
+                    self._progress.race(message, self._filter.position)
             case Collision():
                 self._hit(message.t_ns)
             case _:

@@ -24,6 +24,8 @@ class PaceParams:
     rest_stride: int
     look_ahead_s: float
     beside: float
+    return_sd: float
+    creep: float
     nod: float
     nod_s: float
     sweep_deg: float
@@ -55,33 +57,30 @@ class Pace:
         if not way:
             self._back = False
             return Wish(hold(state.velocity, exit_ * self._g.cruise_speed, self._g), _heading(exit_))
-        target = way[0]
-        offset = state.position - target.centre
-        beyond = offset.dot(target.forward)
-        beside = (offset - target.forward * beyond).norm() > self._p.beside
-        if self._back:
-            self._back = beyond > -0.8 * self._g.detour_back
-        else:
-            self._back = beyond > 0.3 or (beyond > -1.0 and beside)
-        if self._back:
-            return Wish(go_round(state.position, state.velocity, target, self._g), _heading(-offset))
+        if self._must_go_back(state, way[0]):
+            return self._go_back(state, way[0])
         aim = approach(state.position, state.velocity, way, self._g)
         if aim.time > self._p.look_ahead_s:
-            view = -offset
+            view = way[0].centre - state.position
         else:
             view = way[1].centre - state.position if len(way) > 1 else aim.exit
         return Wish(aim.accel, _heading(view))
 
     def search(self, state: Kinematics, way: Sequence[Waypoint], exit_: Vec[Ned]) -> Wish:
-        """Look around for a gate."""
+        """Look around for a gate; go back before one that was missed while its place is known."""
+        if way and way[0].position_sd < self._p.return_sd and self._must_go_back(state, way[0]):
+            self._since = None
+            return self._go_back(state, way[0])
         if self._since is None:
             self._since, self._height = state.t_ns, state.position.z
             self._middle = _heading(way[0].centre - state.position if way else exit_)
         t = seconds(state.t_ns - self._since)
-        heading = self._middle + math.radians(self._p.sweep_deg) * math.sin(2.0 * math.pi * t / self._p.sweep_s)
+        sweep = math.radians(self._p.sweep_deg) * math.sin(2.0 * math.pi * t / self._p.sweep_s)
         nod = self._p.nod * math.sin(2.0 * math.pi * t / self._p.nod_s)
-        brake = hold(state.velocity, Vec(0.0, 0.0, self._height - state.position.z), self._g)
-        return Wish(brake + Vec(nod * math.cos(heading), nod * math.sin(heading), 0.0), heading)
+        up = self._height - state.position.z
+        wanted = _level(self._middle, self._p.creep) + Vec(0.0, 0.0, up)
+        heading = self._middle + sweep
+        return Wish(hold(state.velocity, wanted, self._g) + _level(heading, nod), heading)
 
     def rest(self, state: Kinematics) -> Wish:
         """Hover where it is, nose ahead."""
@@ -90,6 +89,26 @@ class Pace:
             self._middle = _heading(state.velocity)
         up = self._height - state.position.z
         return Wish(hold(state.velocity, Vec(0.0, 0.0, up), self._g), self._middle)
+
+    def _must_go_back(self, state: Kinematics, gate: Waypoint) -> bool:
+        """Tell whether the gate cannot be passed from here; once begun, going back is done to its end."""
+        offset = state.position - gate.centre
+        beyond = offset.dot(gate.forward)
+        beside = (offset - gate.forward * beyond).norm() > self._p.beside
+        if self._back:
+            self._back = beyond > -0.8 * self._g.detour_back
+        else:
+            self._back = beyond > 0.3 or (beyond > -1.0 and beside)
+        return self._back
+
+    def _go_back(self, state: Kinematics, gate: Waypoint) -> Wish:
+        return Wish(
+            go_round(state.position, state.velocity, gate, self._g), _heading(gate.centre - state.position)
+        )
+
+
+def _level(heading: float, size: float) -> Vec[Ned]:
+    return Vec(size * math.cos(heading), size * math.sin(heading), 0.0)
 
 
 def _heading(direction: Vec[Ned]) -> float:

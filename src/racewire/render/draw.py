@@ -29,6 +29,9 @@ from racewire.render.shade import ROWS, flood, glow, pack, paint, place, weigh
 STRIP = 8
 """Rows that share a list of pieces."""
 
+BLOCK = 32
+"""Runs are worked on in whole blocks of pixels, for the processor's sake; the row buffers are so much longer."""
+
 
 @kernel
 def find_nearest(
@@ -39,6 +42,7 @@ def find_nearest(
     edge_count: NDArray[np.int64],
     plane: NDArray[np.float64],
     columns: NDArray[np.float32],
+    width: int,
     depth: NDArray[np.float32],
     names: NDArray[np.float32],
 ) -> None:
@@ -48,7 +52,7 @@ def find_nearest(
         p = listed[i]
         for s in range(SAMPLES):
             sy = y + SAMPLE_Y[s]
-            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], depth.shape[1])
+            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], width)
             if first < last:
                 base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
                 fill(depth, names, columns, s, first, last, base, plane[p, 0], p)
@@ -75,17 +79,18 @@ def colour_run(
     row: NDArray[np.float32],
 ) -> None:
     """Add the colour of one piece, or of nothing (-1), to the pixels `first` to `last` of a row."""
-    weigh(names, piece, first, last, scratch)
+    end = first + (last - first + BLOCK - 1) // BLOCK * BLOCK
+    weigh(names, piece, columns, first, last, end, scratch)
     if piece < 0:
-        flood(background, first, last, scratch, row)
+        flood(background, first, end, scratch, row)
         return
     f = face[piece]
-    place(plane, bounds, piece, columns, first, last, y, scratch)
+    place(plane, bounds, piece, columns, first, end, y, scratch)
     if material[f] == LINED:
-        lines(plane, piece, colours[f, 10], first, last, scratch)
+        lines(plane, piece, colours[f, 10], first, end, scratch)
     else:
-        texels(plane, piece, atlas, texture[f], first, last, words, scratch)
-    paint(colours, f, first, last, scratch, row)
+        texels(plane, piece, atlas, texture[f], first, end, words, scratch)
+    paint(colours, f, first, end, scratch, row)
 
 
 @kernel
@@ -101,12 +106,12 @@ def add_glow(
     colours: NDArray[np.float32],
     reach: NDArray[np.float32],
     columns: NDArray[np.float32],
+    width: int,
     depth: NDArray[np.float32],
     scratch: NDArray[np.float32],
     row: NDArray[np.float32],
 ) -> None:
     """Add the light of the listed pieces of the ribbon to a row."""
-    width = row.shape[1]
     share = scratch[4]
     for i in range(count):
         p = listed[i]
@@ -119,8 +124,9 @@ def add_glow(
                 base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
                 cover(depth, columns, s, first, last, base, plane[p, 0], share)
         if left < right:
-            place(plane, bounds, p, columns, left, right, y, scratch)
-            glow(plane, p, colours, face[p], reach[0], reach[1], left, right, scratch, row)
+            end = left + (right - left + BLOCK - 1) // BLOCK * BLOCK
+            place(plane, bounds, p, columns, left, end, y, scratch)
+            glow(plane, p, colours, face[p], reach[0], reach[1], left, end, scratch, row)
 
 
 @kernel
@@ -143,16 +149,18 @@ def draw_band(
 ) -> None:
     """Draw the rows `top` to `bottom` of `image` (height, width, 3), BGR."""
     width = image.shape[1]
+    room = width + BLOCK
     flat = image.reshape(-1)
-    depth = np.empty((SAMPLES, width), np.float32)
-    names = np.empty((SAMPLES, width), np.float32)
-    groups = np.zeros(width // 8 + 1, np.uint64)
+    depth = np.empty((SAMPLES, room), np.float32)
+    names = np.empty((SAMPLES, room), np.float32)
+    groups = np.zeros(room // 8 + 1, np.uint64)
     marks = groups.view(np.uint8)
     starts = np.empty(width + 1, np.int32)
-    row = np.empty((3, width), np.float32)
-    scratch = np.zeros((ROWS, width), np.float32)
-    words = np.empty((3, width), np.int32)
-    columns = np.arange(width).astype(np.float32)
+    row = np.empty((3, room), np.float32)
+    scratch = np.zeros((ROWS, room), np.float32)
+    words = np.empty((3, room), np.int32)
+    columns = np.empty(room, np.float32)
+    columns[:] = np.arange(room)
     solid = np.empty(max(counts[1], 1), np.int32)
     glowing = np.empty(max(counts[1], 1), np.int32)
     solids = glows = 0
@@ -161,8 +169,8 @@ def draw_band(
             end = min(bottom, y + STRIP)
             solids = in_rows(bounds, 0, counts[0], y, end, solid)
             glows = in_rows(bounds, counts[0], counts[1], y, end, glowing)
-        find_nearest(y, solid, solids, edges, edge_count, plane, columns, depth, names)
-        segments = divide(names, marks, groups, starts)
+        find_nearest(y, solid, solids, edges, edge_count, plane, columns, width, depth, names)
+        segments = divide(names, width, marks, groups, starts)
         row[:] = np.float32(0.0)
         for k in range(segments):
             x = starts[k]
@@ -204,8 +212,9 @@ def draw_band(
             colours,
             reach,
             columns,
+            width,
             depth,
             scratch,
             row,
         )
-        pack(row, flat, y)
+        pack(row, width, flat, y)

@@ -110,7 +110,7 @@ def texels(
     """Pattern of a texture from the atlas, between the four nearest texels of one level."""
     x = first
     while x < last:
-        stop = min((x // CHUNK + 1) * CHUNK, last)
+        stop = min(x + CHUNK, last)
         level = level_of(plane, piece, scratch[0, x], scratch[1, x], scratch[2, x])
         locate(texture, level, x, stop, scratch, words)
         x = stop

@@ -105,26 +105,30 @@ def cover(
 
 @kernel
 def divide(
-    names: NDArray[np.float32], marks: NDArray[np.uint8], words: NDArray[np.uint64], out: NDArray[np.int32]
+    names: NDArray[np.float32],
+    width: int,
+    marks: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+    out: NDArray[np.int32],
 ) -> int:
     """Write where the segments of a row begin, and its width, into `out`; return how many there are.
 
-    `marks` (width + 8, at least) is scratch memory and `words` the same bytes, eight together.
+    `marks` (at least one for each pixel) is scratch memory and `words` the same bytes, eight together.
     """
-    width = np.uintp(names.shape[1])
-    for x in range(width):
+    end = np.uintp(width)
+    for x in range(end):
         a = names[0, x]
         marks[x] = np.uint8((a != names[1, x]) | (a != names[2, x]) | (a != names[3, x]))
     before = marks[0]
     marks[0] = np.uint8(1)
-    for x in range(np.uintp(1), width):
+    for x in range(np.uintp(1), end):
         here = marks[x]
         marks[x] = np.uint8(here | before | np.uint8(names[0, x] != names[0, x - np.uintp(1)]))
         before = here
     n = 0
     for w in range(np.uintp(words.shape[0])):
         if words[w] != np.uint64(0):
-            for x in range(np.uintp(8) * w, min(np.uintp(8) * w + np.uintp(8), width)):
+            for x in range(np.uintp(8) * w, min(np.uintp(8) * w + np.uintp(8), end)):
                 if marks[x] != np.uint8(0):
                     out[n] = np.int32(x)
                     n += 1

@@ -20,14 +20,22 @@ ROWS = 6
 
 @kernel
 def weigh(
-    names: NDArray[np.float32], piece: int, first: int, last: int, scratch: NDArray[np.float32]
+    names: NDArray[np.float32],
+    piece: int,
+    columns: NDArray[np.float32],
+    first: int,
+    last: int,
+    end: int,
+    scratch: NDArray[np.float32],
 ) -> None:
-    """Write the share of each pixel's four samples that hold `piece`."""
-    name, quarter = np.float32(piece), np.float32(0.25)
-    for x in range(np.uintp(first), np.uintp(last)):
+    """Write the share of each pixel's four samples that hold `piece`; from `last` to `end` it is none."""
+    name, limit = np.float32(piece), np.float32(last)
+    quarter, zero = np.float32(0.25), np.float32(0.0)
+    for x in range(np.uintp(first), np.uintp(end)):
         a, b = np.int32(names[0, x] == name), np.int32(names[1, x] == name)
         c, d = np.int32(names[2, x] == name), np.int32(names[3, x] == name)
-        scratch[5, x] = quarter * np.float32(np.int32(a + b + c + d))
+        each = quarter if columns[x] < limit else zero
+        scratch[5, x] = each * np.float32(np.int32(a + b + c + d))
 
 
 @kernel
@@ -68,7 +76,7 @@ def paint(
     scratch: NDArray[np.float32],
     row: NDArray[np.float32],
 ) -> None:
-    """Mix dark and light by t, sink into the haze by distance, add to `row` (3, width) by share."""
+    """Mix dark and light by t, sink into the haze by distance, add to `row` (3 rows) by share."""
     f, one = np.uintp(face), np.float32(1.0)
     b0, g0, r0 = colours[f, 0], colours[f, 1], colours[f, 2]
     b1, g1, r1 = colours[f, 3], colours[f, 4], colours[f, 5]
@@ -88,7 +96,7 @@ def paint(
 def flood(
     colour: NDArray[np.float32], first: int, last: int, scratch: NDArray[np.float32], row: NDArray[np.float32]
 ) -> None:
-    """Add one colour to the pixels `first` to `last` of `row` (3, width) by share."""
+    """Add one colour to the pixels `first` to `last` of `row` (3 rows) by share."""
     b, g, r = colour[0], colour[1], colour[2]
     for x in range(np.uintp(first), np.uintp(last)):
         row[0, x] += scratch[5, x] * b
@@ -109,7 +117,7 @@ def glow(
     scratch: NDArray[np.float32],
     row: NDArray[np.float32],
 ) -> None:
-    """Add the ribbon's light to `row` (3, width) by the share of see-through samples, and clear that share.
+    """Add the ribbon's light to `row` (3 rows) by the share of see-through samples, and clear that share.
 
     The light grows from the middle to the borders, |u| = 1, where it becomes a line; it fades in with
     the distance from `near` to `full`.
@@ -138,12 +146,11 @@ def glow(
 
 
 @kernel
-def pack(row: NDArray[np.float32], flat: NDArray[np.uint8], y: int) -> None:
+def pack(row: NDArray[np.float32], width: int, flat: NDArray[np.uint8], y: int) -> None:
     """Round `row` to bytes, into row `y` of an image given as its flat bytes, blue, green, red by turns."""
-    width = np.uintp(row.shape[1])
-    start = np.uintp(3) * width * np.uintp(y)
+    start = np.uintp(3) * np.uintp(width) * np.uintp(y)
     half, most = np.float32(0.5), np.float32(255.0)
-    for x in range(width):
+    for x in range(np.uintp(width)):
         k = start + np.uintp(3) * x
         flat[k] = np.uint8(np.int32(min(row[0, x], most) + half))
         flat[k + np.uintp(1)] = np.uint8(np.int32(min(row[1, x], most) + half))

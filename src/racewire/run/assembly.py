@@ -13,7 +13,7 @@ from racewire.core.clock import Nanos
 from racewire.core.errors import ConfigError
 from racewire.race.rules import load_rules
 from racewire.render.renderer import Renderer
-from racewire.run.camera import darkroom, shrink
+from racewire.run.camera import Bands, darkroom, shrink
 from racewire.run.conditions import Conditions
 from racewire.run.trace import STAGES
 from racewire.sensors.camera import AIGP_CAMERA
@@ -112,9 +112,12 @@ def make_wire(world: World, role: Role, unix_from_boot_ns: Nanos = 0) -> Wire:
     return WIRES[world.wire].make(role, setup)
 
 
-def make_darkroom(world: World, timed: Callable[[str, Nanos], None]) -> Callable[[Exposure], bytes]:
-    """Return what turns an exposure into a JPEG."""
-    return darkroom(Renderer(world.course, AIGP_CAMERA), world.build.jpeg_quality, timed)
+def make_darkroom(
+    world: World, timed: Callable[[str, Nanos], None], threads: int = 1
+) -> Callable[[Exposure], bytes]:
+    """Return what turns an exposure into a JPEG, drawing on that many threads."""
+    bands = Bands(Renderer(world.course, AIGP_CAMERA), threads)
+    return darkroom(bands, world.build.jpeg_quality, timed)
 
 
 def full_budget() -> Budget:

@@ -10,12 +10,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import pairwise
+from types import TracebackType
+from typing import Protocol, Self
 
 from racewire.core.clock import Nanos
+from racewire.core.frames import Frd, Ned, Pose
 from racewire.render.jpeg import decode, encode
-from racewire.render.renderer import Renderer
+from racewire.render.renderer import Picture, Renderer
 from racewire.sim.simulator import Exposure
 
 
@@ -142,14 +146,47 @@ class ThreadCamera:
                 self._ring.send(b"!")
 
 
-def darkroom(
-    renderer: Renderer, quality: int, timed: Callable[[str, Nanos], None]
-) -> Callable[[Exposure], bytes]:
+class Bands:
+    """A renderer whose picture is drawn in bands of rows, one a thread; the bytes are always the same."""
+
+    def __init__(self, renderer: Renderer, threads: int) -> None:
+        self._renderer = renderer
+        self._pool = ThreadPoolExecutor(threads, "band") if threads > 1 else None
+        rows = renderer.camera.height
+        self._cuts = [rows * i // threads for i in range(threads + 1)]
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def render(self, pose: Pose[Ned, Frd], active_gate: int) -> Picture:
+        """Return a fresh picture from `pose`."""
+        if self._pool is None:
+            return self._renderer.render(pose, active_gate)
+        picture = self._renderer.blank()
+        self._renderer.look_from(pose, active_gate)
+        bands = [
+            self._pool.submit(self._renderer.draw, top, bottom, picture)
+            for top, bottom in pairwise(self._cuts)
+        ]
+        for band in bands:
+            band.result()
+        return picture
+
+
+def darkroom(bands: Bands, quality: int, timed: Callable[[str, Nanos], None]) -> Callable[[Exposure], bytes]:
     """Return the function that draws and encodes one exposure, timing both stages."""
 
     def develop(exposure: Exposure) -> bytes:
         t0 = time.perf_counter_ns()
-        image = renderer.render(exposure.pose, exposure.active_gate)
+        image = bands.render(exposure.pose, exposure.active_gate)
         t1 = time.perf_counter_ns()
         jpeg = encode(image, quality)
         timed("render", t1 - t0)

@@ -1,9 +1,10 @@
 """What a person sees while a race runs: gate, speed and time, on a terminal, ten times a second."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -24,7 +25,7 @@ class Progress:
         self._live = Live(console=console, transient=True) if console and console.is_terminal else None
         self._next = 0.0
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Self:
         """Take the line."""
         if self._live is not None:
             self._live.start()
@@ -59,7 +60,7 @@ class Progress:
 
 
 @contextmanager
-def compiling(console: Console | None) -> Iterator[None]:
+def compiling(console: Console | None) -> Generator[None]:
     """Say that kernels are being compiled, for as long as that lasts."""
     if console is None:
         yield

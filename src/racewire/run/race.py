@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from racewire.core.budget import Budget
-from racewire.core.clock import NS_PER_S, Nanos, nanos, seconds
+from racewire.core.clock import NS_PER_S, Nanos, nanos
 from racewire.core.errors import RunError
 from racewire.pilots import load_pilot
 from racewire.run.assembly import (
@@ -78,26 +78,26 @@ def fly_race(config: RaceConfig, console: Console | None = None) -> RaceResult:
     RunError
         If the pilot never starts the race.
     """
-    world = load_world(config.course, config.build, config.wire, config.vehicle)
-    conditions = load_conditions(config.faults)
     with ExitStack() as stack:
         log = None
         if config.log is not None:
-            log = RunLog(config.log, _resolved(config, world, conditions))
+            log = RunLog(config.log)
             stack.callback(log.close)
-        run = _Race(config, world, conditions, log)
+        loop, run = prepare(config, log)
+        if log is not None:
+            log.config(run.resolved())
         with Progress(console) as progress:
             if config.realtime:
                 _fly_realtime(run, progress, stack)
             else:
-                _fly_lockstep(run, progress)
+                _fly_lockstep(loop, run, progress)
         result = run.result()
         if log is not None:
             log.result(result.as_json())
     return result
 
 
-class _Race:
+class Race:
     """The parts of one race, and when it is over."""
 
     def __init__(self, config: RaceConfig, world: World, conditions: Conditions, log: RunLog | None) -> None:
@@ -154,6 +154,19 @@ class _Race:
             raise RunError(f"the pilot did not start the race within {NO_START_S:g} s: its phase is {phase}")
         return False
 
+    def resolved(self) -> dict[str, object]:
+        """Return the whole configuration of the run, as the log keeps it."""
+        return {
+            "seed": self.config.seed,
+            "course": self.world.course.name,
+            "build": self.world.build_name,
+            "wire": self.world.wire,
+            "vehicle": self.world.vehicle,
+            "pilot": self.pilot_name,
+            "realtime": self.config.realtime,
+            "conditions": asdict(self.conditions),
+        }
+
     def result(self) -> RaceResult:
         """Return the verdict and the figures."""
         return collect(
@@ -170,15 +183,30 @@ class _Race:
         )
 
 
-def _fly_lockstep(run: _Race, progress: Progress) -> None:
-    conditions = run.conditions
-    run.join(
-        InlineCamera(run.develop, conditions.compute.camera_ns), UNIX_AT_BOOT_NS, conditions.compute.vision_ns
-    )
-    channels = [port.channel for port in WIRES[run.world.wire].ports]
-    down, up = simulated_links(conditions, channels, run.config.seed)
-    loop = Lockstep(run.sim, run.pilot, down, up)
+def prepare(config: RaceConfig, log: RunLog | None = None) -> tuple[Lockstep, Race]:
+    """Return a race in lockstep, ready to run.
 
+    Raises
+    ------
+    ConfigError
+        If the configuration names something that does not exist or cannot be used.
+    """
+    world = load_world(config.course, config.build, config.wire, config.vehicle)
+    run = Race(config, world, load_conditions(config.faults), log)
+    compute = run.conditions.compute
+    run.join(InlineCamera(run.develop, compute.camera_ns), UNIX_AT_BOOT_NS, compute.vision_ns)
+    channels = [port.channel for port in WIRES[world.wire].ports]
+    down, up = simulated_links(run.conditions, channels, config.seed)
+    return Lockstep(run.sim, run.pilot, down, up), run
+
+
+def warm_up(config: RaceConfig) -> None:
+    """Load or compile every kernel a race of `config` needs, by flying its first seconds in lockstep."""
+    loop, _ = prepare(replace(config, realtime=False, log=None, faults="none"))
+    loop.run(lambda now: now > nanos(_WARM_UP_S))
+
+
+def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress) -> None:
     def done(now: Nanos) -> bool:
         progress.show(run.simulator, run.pilot.pilot, now)
         return run.over(now)
@@ -188,7 +216,7 @@ def _fly_lockstep(run: _Race, progress: Progress) -> None:
     run.factor = loop.now / (time.perf_counter_ns() - started)
 
 
-def _fly_realtime(run: _Race, progress: Progress, stack: ExitStack) -> None:
+def _fly_realtime(run: Race, progress: Progress, stack: ExitStack) -> None:
     wire = run.config.wire
     sim_channels = open_channels(sim_ports(wire, 0), "simulator")
     stack.callback(close_channels, sim_channels)
@@ -211,27 +239,3 @@ def _fly_realtime(run: _Race, progress: Progress, stack: ExitStack) -> None:
 
     loop.run(done)
     run.factor = 1.0
-
-
-def warm_up(config: RaceConfig) -> None:
-    """Load or compile every kernel a race of `config` needs, by flying its first seconds in lockstep."""
-    world = load_world(config.course, config.build, config.wire, config.vehicle)
-    run = _Race(replace(config, realtime=False, log=None), world, Conditions(), None)
-    run.join(InlineCamera(run.develop, 0), UNIX_AT_BOOT_NS, 0)
-    channels = [port.channel for port in WIRES[config.wire].ports]
-    down, up = simulated_links(run.conditions, channels, config.seed)
-    Lockstep(run.sim, run.pilot, down, up).run(lambda now: now > nanos(_WARM_UP_S))
-
-
-def _resolved(config: RaceConfig, world: World, conditions: Conditions) -> dict[str, object]:
-    """Return the whole configuration of a run, as the log keeps it."""
-    return {
-        "seed": config.seed,
-        "course": world.course.name,
-        "build": world.build_name,
-        "wire": world.wire,
-        "vehicle": world.vehicle,
-        "pilot": config.pilot or default_pilot(config.wire),
-        "realtime": config.realtime,
-        "conditions": asdict(conditions),
-    }

@@ -63,8 +63,8 @@ class RunHash:
 class RunLog:
     """One MCAP file."""
 
-    def __init__(self, path: Path, config: dict[str, Any]) -> None:
-        """Open the file and write the resolved `config`.
+    def __init__(self, path: Path) -> None:
+        """Open the file.
 
         Raises
         ------
@@ -79,6 +79,9 @@ class RunLog:
         self._writer.start(profile="", library="racewire")
         self._channels: dict[str, int] = {}
         self._last: Nanos = 0
+
+    def config(self, config: dict[str, Any]) -> None:
+        """Write the resolved configuration."""
         self._json("run/config", config, 0)
 
     def truth(self, truth: Truth) -> None:

@@ -55,7 +55,7 @@ class SimNode:
         frame_loss: float = 0.0,
         run_seed: int = 0,
     ) -> None:
-        """Join the parts; `timed` is told how long physics took, `frame_loss` is a frame's odds of being lost."""
+        """Join the parts; `timed` is told how long physics took, `frame_loss` is the share of frames lost."""
         self.simulator = simulator
         self.wire = wire
         self.camera = camera

@@ -19,7 +19,7 @@ from racewire.core import messages
 from racewire.core.clock import NS_PER_MS, Nanos, Ticker, nanos, seconds
 from racewire.core.errors import ConfigError
 from racewire.core.frames import Frd, Ned, Pose, Rot, Vec
-from racewire.core.messages import FromVehicle, ToVehicle
+from racewire.core.messages import FromVehicle, Message
 from racewire.race import referee
 from racewire.race.events import Collided, OutOfBounds, RaceEvent
 from racewire.race.geometry import geometry
@@ -127,7 +127,7 @@ class Simulator:
         out, self._out = self._out, []
         return out
 
-    def command(self, message: ToVehicle) -> None:
+    def command(self, message: Message) -> None:
         """Let a pilot's message take effect now."""
         match message:
             case messages.RateCommand():
@@ -141,8 +141,8 @@ class Simulator:
                 self.reset()
                 if message.hard:
                     self.start()
-            case messages.Heartbeat():
-                pass
+            case _:
+                pass  # a heartbeat, or what only a vehicle says
 
     def start(self) -> None:
         """Have the countdown begin after the settling time, unless a race is on; publish the track."""

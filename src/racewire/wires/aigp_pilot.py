@@ -145,7 +145,7 @@ class AigpPilot:
                     self.counters["timesync not ours"] += 1
                 return None
             case "DATA_TRANSMISSION_HANDSHAKE":
-                self._track.announce(m.width, m.size, m.packets)
+                self._track.announce(m.width, m.size, m.packets, now)
                 return None
             case "ENCAPSULATED_DATA":
                 return self._read_race_data(m.seqnr, bytes(m.data), now)

@@ -11,7 +11,7 @@ import struct
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from racewire.core.clock import NS_PER_MS, Nanos
+from racewire.core.clock import NS_PER_MS, NS_PER_S, Nanos
 from racewire.core.frames import Vec
 from racewire.core.messages import RaceStatus, Track, TrackGate
 from racewire.wires.base import Rejected
@@ -28,6 +28,7 @@ _COUNT = struct.Struct("<H")
 _GATE = struct.Struct("<H9f")
 _MOST_CHUNKS = 64
 _OPEN_TRANSFERS = 4
+_TRANSFER_NS = NS_PER_S
 
 
 def write_status(status: RaceStatus) -> bytes:
@@ -110,20 +111,24 @@ def write_chunks(body: bytes, transfer: int) -> list[bytes]:
 
 @dataclass(slots=True)
 class _Transfer:
+    began: Nanos
     size: int
     count: int
     chunks: dict[int, bytes] = field(default_factory=dict[int, bytes])
 
 
 class TrackReceiver:
-    """Joins the chunks of announced transfers; keeps the latest few that are not complete."""
+    """Joins the chunks of announced transfers; keeps the latest few that are not complete.
+
+    Ids are used again by every burst, so an announcement later than a second begins anew.
+    """
 
     def __init__(self) -> None:
         """Start with nothing announced."""
         self._open: OrderedDict[int, _Transfer] = OrderedDict()
 
-    def announce(self, transfer: int, size: int, count: int) -> None:
-        """Take a handshake: a transfer's id, its size in bytes, and how many chunks it has.
+    def announce(self, transfer: int, size: int, count: int, now: Nanos) -> None:
+        """Take a handshake at `now`: a transfer's id, its size in bytes, and how many chunks it has.
 
         Raises
         ------
@@ -133,8 +138,9 @@ class TrackReceiver:
         if not 1 <= count <= _MOST_CHUNKS or not (count - 1) * CHUNK < size <= count * CHUNK:
             raise Rejected("track size")
         known = self._open.get(transfer)
-        if known is None or (known.size, known.count) != (size, count):
-            self._open[transfer] = _Transfer(size, count)
+        repeated = known is not None and (known.size, known.count) == (size, count)
+        if known is None or not repeated or now - known.began > _TRANSFER_NS:
+            self._open[transfer] = _Transfer(now, size, count)
             self._open.move_to_end(transfer)
         while len(self._open) > _OPEN_TRANSFERS:
             self._open.popitem(last=False)
