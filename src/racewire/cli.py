@@ -140,8 +140,8 @@ def fly(
     pilot_config: PilotConfig = None,
     wire: Wire = "aigp",
     build: Annotated[
-        str, typer.Option(help="The simulator's build, for the meaning of commands.")
-    ] = "3391-vq2",
+        str, typer.Option(help="Build whose commands to speak; the default's sticks fly every build.")
+    ] = "3364-vq1",
     host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
     bind: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port_base: PortBase = 0,

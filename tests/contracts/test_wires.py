@@ -44,7 +44,7 @@ BATCH = 20_000
 
 BUILDS = [("aigp", name) for name in profile_names()] + [("raw", profile_names()[0])]
 ENDS = [(wire, build, role) for wire, build in BUILDS for role in Role]
-builds = pytest.mark.parametrize(("wire", "build"), BUILDS, ids=lambda p: str(p))
+builds = pytest.mark.parametrize(("wire", "build"), BUILDS, ids=str)
 ends = pytest.mark.parametrize(("wire", "build", "role"), ENDS, ids=lambda p: getattr(p, "value", str(p)))
 
 number = st.floats(-500.0, 500.0, width=32)
@@ -58,8 +58,13 @@ rotation = st.builds(Rot.from_euler, angle, st.floats(-1.5, 1.5), angle)
 time = st.integers(0, 10**15)
 maybe = st.none() | time
 gates = st.builds(
-    TrackGate, gate_id=st.integers(0, 65_535), position=vector, ned_from_gate=rotation, width=number, height=number
-)  # fmt: skip
+    TrackGate,
+    gate_id=st.integers(0, 65_535),
+    position=vector,
+    ned_from_gate=rotation,
+    width=number,
+    height=number,
+)
 
 FROM_VEHICLE = {
     Heartbeat: st.builds(Heartbeat, t_ns=time, armed=st.booleans()),
@@ -135,7 +140,9 @@ def numbers(value):
     if isinstance(value, Rot | bytes):
         return []
     if dataclasses.is_dataclass(value):
-        return [n for f in dataclasses.fields(value) if f.name != "t_ns" for n in numbers(getattr(value, f.name))]
+        return [
+            n for f in dataclasses.fields(value) if f.name != "t_ns" for n in numbers(getattr(value, f.name))
+        ]
     if isinstance(value, tuple):
         return [n for item in value for n in numbers(item)]
     return [math.nan if value is None else value]
@@ -188,7 +195,9 @@ def test_every_message_comes_back_or_is_not_carried(wire, build, role, kind):
             assert read.jpeg == sent.jpeg
         elif kind in (Imu, Odometry, MotorOutput, Attitude, LocalPosition, RaceStatus):
             resolution = 10**6 if kind in (Attitude, LocalPosition, RaceStatus) else 1000
-            assert 0 <= sent.t_ns - read.t_ns < resolution or (wire == "raw" and abs(sent.t_ns - read.t_ns) < 1000)
+            assert 0 <= sent.t_ns - read.t_ns < resolution or (
+                wire == "raw" and abs(sent.t_ns - read.t_ns) < 1000
+            )
 
     run()
 
@@ -325,7 +334,10 @@ def sane(value, now):
         return bool(value.reason) and value.t_ns == now
     assert type(value) in TOPIC_OF
     parts = [n for n in numbers(value) if isinstance(n, float) and not math.isnan(n)]
-    times = [value.t_ns, *(getattr(value, name, None) or 0 for name in ("start_ns", "finish_ns", "last_gate_ns"))]
+    times = [
+        value.t_ns,
+        *(getattr(value, name, None) or 0 for name in ("start_ns", "finish_ns", "last_gate_ns")),
+    ]
     return all(map(math.isfinite, parts)) and all(abs(t) < 2**63 for t in times)
 
 

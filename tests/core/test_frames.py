@@ -11,7 +11,11 @@ from racewire.core.frames import (
     Pose,
     Rot,
     Vec,
+    matrix_apply,
+    matrix_apply_inverse,
+    quat_derivative,
     quat_exp,
+    quat_matrix,
     quat_multiply,
     quat_normalise,
     quat_rotate,
@@ -96,6 +100,23 @@ def test_kernels_are_the_same_mathematics(a, b, v):
     assert product == pytest.approx((c.w, c.x, c.y, c.z), abs=1e-15)
     e = Rot.exp(v.x, v.y, v.z)
     assert quat_exp(v.x, v.y, v.z) == pytest.approx((e.w, e.x, e.y, e.z), abs=1e-15)
+
+
+@given(rotations, vectors)
+def test_matrix_kernels_are_the_same_mathematics(a, v):
+    nine = quat_matrix(a.w, a.x, a.y, a.z)
+    assert nine == pytest.approx(a.matrix().ravel(), abs=1e-14)
+    assert matrix_apply(nine, v.x, v.y, v.z) == pytest.approx(tuple((a @ v).array()), abs=1e-13)
+    back = a.inverse() @ v
+    assert matrix_apply_inverse(nine, v.x, v.y, v.z) == pytest.approx(tuple(back.array()), abs=1e-13)
+
+
+@given(rotations, vectors)
+def test_quaternion_derivative_is_the_limit_of_a_small_turn(a, w):
+    h = 1e-6
+    ahead, behind = a @ Rot.exp(h * w.x, h * w.y, h * w.z), a @ Rot.exp(-h * w.x, -h * w.y, -h * w.z)
+    slope = [(getattr(ahead, k) - getattr(behind, k)) / (2.0 * h) for k in "wxyz"]
+    assert quat_derivative(a.w, a.x, a.y, a.z, w.x, w.y, w.z) == pytest.approx(slope, abs=1e-8)
 
 
 @pytest.mark.parametrize("q", [(0.0, 0.0, 0.0, 0.0), (math.nan, 0.0, 0.0, 1.0), (math.inf, 0.0, 0.0, 0.0)])

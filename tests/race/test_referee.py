@@ -195,6 +195,14 @@ def test_gates_count_only_in_order():
     assert (state.gates_passed, events) == (0, [])
 
 
+def test_one_step_does_not_take_a_gate_that_lies_before_the_last_one():
+    a, b = (replace(gate, gate_id=i) for i, gate in enumerate((COURSE.gates[1], COURSE.gates[0])))
+    race = geometry(replace(COURSE, gates=(a, b)))
+    state, events = judge(RACING, race, RULES, at(GO, 0.0), at(GO + S, 30.0))
+    assert kinds(events) == [GatePassed]
+    assert state.gates_passed == 1
+
+
 def test_flying_backwards_through_a_gate_does_not_count():
     state, events = fly(RACING, [at(GO, 11.0), at(GO + S, 9.0)])
     assert (state, events) == (RACING, [])

@@ -6,7 +6,17 @@ import pytest
 from pymavlink.dialects.v20 import common
 
 from racewire.core.frames import Rot, Vec
-from racewire.core.messages import Ack, Collision, Heartbeat, Image, Imu, RaceStatus, StickCommand, Track, TrackGate
+from racewire.core.messages import (
+    Ack,
+    Collision,
+    Heartbeat,
+    Image,
+    Imu,
+    RaceStatus,
+    StickCommand,
+    Track,
+    TrackGate,
+)
 from racewire.wires.aigp_pilot import AigpPilot
 from racewire.wires.aigp_sim import AigpSim
 from racewire.wires.base import AT_ONCE, Malformed, WireSetup
@@ -128,7 +138,9 @@ def test_a_simulator_that_restarts_is_followed():
 
 def gate(gate_id=0):
     q = Rot.from_euler(0.0, 0.0, math.pi)
-    return TrackGate(gate_id=gate_id, position=Vec(-23.25, -0.5, -0.25), ned_from_gate=q, width=2.75, height=2.75)
+    return TrackGate(
+        gate_id=gate_id, position=Vec(-23.25, -0.5, -0.25), ned_from_gate=q, width=2.75, height=2.75
+    )
 
 
 @pytest.mark.parametrize("gates", [1, 6, 17])
@@ -148,15 +160,14 @@ def test_a_track_survives_the_loss_of_any_three_copies_in_four():
         sim, pilot = ends()
         burst = sim.send(Track(t_ns=0, gates=(gate(),)), 0)
         transfer, copy = divmod(kept, 2)
-        handshakes, chunks = burst[4 * transfer : 4 * transfer + 2], burst[4 * transfer + 2 : 4 * transfer + 4]
+        handshakes, chunks = (
+            burst[4 * transfer : 4 * transfer + 2],
+            burst[4 * transfer + 2 : 4 * transfer + 4],
+        )
         out = []
         for channel, data in (handshakes[copy], chunks[copy]):
             out += pilot.receive(channel, data, 0)
         assert [type(m) for m in out] == [Track]
-
-
-def finite(kind, *values):
-    return server(kind(*values))
 
 
 NAN = math.nan

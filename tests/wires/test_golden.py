@@ -9,7 +9,6 @@ from pymavlink.dialects.v20 import common
 
 from racewire.core.frames import Rot, Vec
 from racewire.core.messages import (
-    Ack,
     Arm,
     Attitude,
     Collision,

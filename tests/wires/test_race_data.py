@@ -123,7 +123,9 @@ def test_chunks_may_come_in_any_order_and_twice(order, twice):
     assert [o for o in out if o] == [body]
     back = read_track(body, 7)
     assert back.t_ns == 7
-    assert [(g.gate_id, g.position) for g in back.gates] == [(g.gate_id, g.position) for g in course(17).gates]
+    assert [(g.gate_id, g.position) for g in back.gates] == [
+        (g.gate_id, g.position) for g in course(17).gates
+    ]
     assert all(g.ned_from_gate.angle_to(Rot.from_euler(0.0, 0.0, math.pi)) < 1e-6 for g in back.gates)
 
 

@@ -10,7 +10,9 @@ from racewire.core.frames import Rot, Vec
 from racewire.wires.profile import load_profile, profile_names
 from racewire.wires.signs import Signs, gate_from_published, published_gate
 
-every_build = pytest.mark.parametrize("signs", [load_profile(n).signs for n in profile_names()], ids=profile_names())
+every_build = pytest.mark.parametrize(
+    "signs", [load_profile(n).signs for n in profile_names()], ids=profile_names()
+)
 LEVEL_NORTH = Rot.from_euler(0.0, 0.0, 0.0)
 angle = st.floats(-3.0, 3.0)
 number = st.floats(-50.0, 50.0)
@@ -158,7 +160,7 @@ def test_every_conversion_comes_back(signs, v, q):
 
 
 def test_a_sign_that_is_no_sign_is_refused():
-    good = {name: (1.0, 1.0, -1.0) for name in Signs.__slots__}
+    good = dict.fromkeys(Signs.__slots__, (1.0, 1.0, -1.0))
     Signs(**good)
     with pytest.raises(ValueError, match="gyro"):
         Signs(**{**good, "gyro": (1.0, 0.5, 1.0)})

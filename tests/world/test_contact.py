@@ -162,10 +162,17 @@ def test_compiled_and_plain_kernel_agree_bit_for_bit(x, y, z):
     assert touch(*args) == plain(touch)(*args)
 
 
-def test_a_turned_gate_turns_its_normal():
-    gate = COURSE.gates[1]
-    behind = gate.pose @ Vec(0.2, 0.0, 1.0)
-    contact = WORLD.touching(behind)
-    assert contact is not None
-    assert (contact.normal - gate.forward).norm() < 1e-9
-    assert contact.depth == pytest.approx(RADIUS - 0.07)
+@pytest.mark.parametrize(
+    ("place", "normal"),
+    [
+        ((0.2, 0.0, 1.0), (1.0, 0.0, 0.0)),
+        ((0.0, 1.42, 0.0), (0.0, 1.0, 0.0)),
+        ((0.0, 0.1, -1.42), (0.0, 0.0, -1.0)),
+    ],
+)
+def test_a_turned_gate_turns_its_normal(place, normal):
+    for gate in COURSE.gates:
+        contact = WORLD.touching(gate.pose @ Vec(*place))
+        assert contact is not None
+        assert (contact.normal - gate.ned_from_gate @ Vec(*normal)).norm() < 1e-9
+        assert contact.depth == pytest.approx(RADIUS - 0.07)

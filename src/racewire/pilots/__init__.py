@@ -14,11 +14,12 @@ from racewire.core.errors import ConfigError
 from racewire.pilots.base import Pilot
 from racewire.pilots.gate_pilot import GateParams, GatePilot
 
-_DATA = Path(__file__).parent / "data"
+GATE_CONFIG = Path(__file__).parent / "data" / "gate.toml"
+"""The gate pilot's parameters in the package."""
 
 
 def _gate(config: Path | None) -> Pilot:
-    return GatePilot(load(GateParams, config or _DATA / "gate.toml"))
+    return GatePilot(load(GateParams, config or GATE_CONFIG))
 
 
 PILOTS: dict[str, Callable[[Path | None], Pilot]] = {"gate": _gate}

@@ -6,6 +6,7 @@ collective thrust acceleration against command. Source: the measured plant, spec
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 from racewire.core.frames import Frd, Vec
 
@@ -33,7 +34,7 @@ class Airframe:
         if len(self.thrust_command) != len(self.thrust_accel) or len(self.thrust_command) < 2:
             raise ValueError("thrust_command and thrust_accel must be equally long, two or more")
         for table in (self.thrust_command, self.thrust_accel):
-            if any(b <= a for a, b in zip(table, table[1:], strict=False)):
+            if any(b <= a for a, b in pairwise(table)):
                 raise ValueError("the thrust table must be rising")
 
     def thrust_for(self, accel: float) -> float:

@@ -25,8 +25,8 @@ STEP = 0.5
 def _step_along(
     image: NDArray[np.uint8], x: float, y: float, nx: float, ny: float, reach: float, contrast: float
 ) -> float:
-    """Offset along (nx, ny), px, of the steepest rise within `reach`; NaN if none is as high as `contrast`."""
-    count = 2 * int(math.ceil(reach / STEP)) + 1
+    """Offset along (nx, ny), px, of the steepest rise within `reach`; NaN if none reaches `contrast`."""
+    count = 2 * math.ceil(reach / STEP) + 1
     rise = np.zeros(count + 2)
     start = -0.5 * STEP * count
     before = redness(image, x + start * nx, y + start * ny)

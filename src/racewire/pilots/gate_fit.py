@@ -1,8 +1,9 @@
-"""From a rough pose of a gate to its corners: predict the outline, find its sides, fit again.
+"""From rough corners of a gate to exact ones: predict the outline, find its sides, fit the pose, again.
 
-Two rounds: the first mends the pose, the second starts from it and decides. What comes out are corners
-where two *found* sides cross inside the image; the pose itself is only a means.
-Image coordinates are continuous (see `sensors.camera`).
+The first rounds mend the pose until the prediction stands still. What comes out are corners where two
+*found* sides cross inside the image; the pose itself is only a means. A side that no rigid gate
+explains together with the others, or an inner one whose outer one is hidden, belongs to another gate
+and is dropped. Image coordinates are continuous (see `sensors.camera`).
 """
 
 import math
@@ -12,9 +13,14 @@ from numpy.typing import NDArray
 
 from racewire.core.jit import kernel
 from racewire.pilots.edges import cross_sides, fit_sides
-from racewire.pilots.gate_pose import project_outline, refine
+from racewire.pilots.pose_fit import project_outline, refine
 
 ROUNDS = 3
+"""Most rounds of finding sides and fitting the pose."""
+
+_STILL = 0.5  # the prediction stands still when no corner moves by more, px
+_CORNER = 1.5  # how far a corner may lie off the fitted outline, px, plus ...
+_CORNER_SHARE = 0.02  # ... this share of the gate's size
 
 
 def _extent(corners: NDArray[np.float64]) -> tuple[float, float]:
@@ -29,6 +35,29 @@ def _extent(corners: NDArray[np.float64]) -> tuple[float, float]:
 
 
 extent = kernel(_extent)
+
+
+def _drop_stray_side(sides: NDArray[np.float64], outline: NDArray[np.float64], limit: float) -> bool:
+    """Drop the side that lies farthest off the `outline`, shape (8, 2), if by more than `limit`, px."""
+    worst, stray = limit, -1
+    for side in range(8):
+        if math.isnan(sides[side, 0]):
+            continue
+        after = side + 1 if side % 4 < 3 else side - 3
+        dx, dy = outline[after, 0] - outline[side, 0], outline[after, 1] - outline[side, 1]
+        length = math.sqrt(dx * dx + dy * dy)
+        for end in range(2):
+            x, y = sides[side, 2 * end] - outline[side, 0], sides[side, 2 * end + 1] - outline[side, 1]
+            off = abs(dx * y - dy * x) / length
+            if off > worst:
+                worst, stray = off, side
+    if stray >= 0:
+        sides[stray, 0] = math.nan
+        sides[stray, 5], sides[stray, 6] = 0.0, 0.0
+    return stray >= 0
+
+
+drop_stray_side = kernel(_drop_stray_side)
 
 
 def _settle(
@@ -49,10 +78,11 @@ def _settle(
     as `fit_sides` does, `found` (8, 2) with NaN where unknown. Infinity if no gate stands there.
     """
     height, width = image.shape[0], image.shape[1]
-    rms = math.inf
     no_corners = np.full((8, 2), math.nan)
+    next_outline = np.empty((8, 2))
+    project_outline(q, lens, size, outline)
+    rms, greater = math.inf, 0.0
     for _ in range(ROUNDS):
-        project_outline(q, lens, size, outline)
         lesser, greater = extent(outline)
         # NaN, from a corner behind the lens, fails here too
         if not (lesser >= shape[0] * greater and greater >= shape[1]):
@@ -64,14 +94,31 @@ def _settle(
                 # the band's outer side is hidden: what looks like its inner side is another gate's
                 sides[side + 4, 0] = math.nan
                 sides[side + 4, 5], sides[side + 4, 6] = 0.0, 0.0
-        cross_sides(sides, found)
-        for c in range(8):
-            if not (1.0 <= found[c, 0] <= width - 1.0 and 1.0 <= found[c, 1] <= height - 1.0):
-                found[c, :] = math.nan
         rms = refine(q, no_corners, sides, lens, size, 8)
         if not rms < math.inf:
             return math.inf
-    project_outline(q, lens, size, outline)
+        project_outline(q, lens, size, next_outline)
+        shift = 0.0
+        for c in range(8):
+            shift = max(shift, abs(next_outline[c, 0] - outline[c, 0]))
+            shift = max(shift, abs(next_outline[c, 1] - outline[c, 1]))
+        outline[:, :] = next_outline
+        if shift < _STILL:
+            break
+    limit = _CORNER + _CORNER_SHARE * greater
+    for _ in range(2):
+        if not drop_stray_side(sides, outline, 0.7 * limit):
+            break
+        rms = refine(q, no_corners, sides, lens, size, 8)
+        if not rms < math.inf:
+            return math.inf
+        project_outline(q, lens, size, outline)
+    cross_sides(sides, found)
+    for c in range(8):
+        off = max(abs(found[c, 0] - outline[c, 0]), abs(found[c, 1] - outline[c, 1]))
+        inside = 1.0 <= found[c, 0] <= width - 1.0 and 1.0 <= found[c, 1] <= height - 1.0
+        if not (inside and off <= limit):
+            found[c, :] = math.nan
     return rms
 
 

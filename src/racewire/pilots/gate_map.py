@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 
 from racewire.core.clock import Nanos
 from racewire.core.frames import Gate, Ned, Optical, Pose, Rot, Vec
-from racewire.pilots.eskf import Eskf
+from racewire.pilots.belief import Belief, Which
 from racewire.pilots.gate_model import GATE_SIZE, GateView
 from racewire.pilots.gate_pose import gate_pose
 from racewire.sensors.camera import Camera
 
 Array = NDArray[np.float64]
-Which = NDArray[np.int64]
 
 ALL_CORNERS: Which = np.arange(8)
-_BEFORE = 0.3
 _HALF_TURN: Rot[Gate, Gate] = Rot(0.0, 1.0, 0.0, 0.0)
+_TURN_ROUND: Rot[Gate, Gate] = Rot(0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,10 @@ class MapParams:
 
 @dataclass(slots=True)
 class Landmark:
-    """A gate in the map. `slot` is its place in the filter."""
+    """A gate in the map. `slot` is its place in the filter.
+
+    Forward is away from where it was first seen, until `reversed` says that this was its back.
+    """
 
     number: int
     slot: int
@@ -59,6 +61,7 @@ class Landmark:
     flip: float = 0.0
     passed: bool = False
     retries: int = 0
+    reversed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,33 +91,43 @@ class GateMap:
         """Return the gates seen often enough to fly to."""
         return [gate for gate in self.gates if gate.views >= self._p.views]
 
-    def observe(self, filter_: Eskf, views: Sequence[GateView], t_ns: Nanos) -> int:
+    @staticmethod
+    def facing(belief: Belief, gate: Landmark) -> Pose[Ned, Gate]:
+        """Return a gate's pose, its forward axis in the direction in which it is to be passed."""
+        pose = belief.gate(gate.slot)
+        return Pose(pose.position, pose.rotation @ _TURN_ROUND) if gate.reversed else pose
+
+    def observe(self, belief: Belief, views: Sequence[GateView], t_ns: Nanos) -> int:
         """Fuse the views of one frame at the filter's present state; return how many were a known gate's."""
-        filter_.age_gates()
+        belief.age_gates()
         sights = [self._sight(view) for view in views]
-        matches, left = self._match(filter_, sights)
+        matches, left = self._match(belief, sights)
         for gate, sight in matches:
-            filter_.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+            belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
             gate.views += 1
             gate.seen_ns, gate.missed, gate.conflicts = t_ns, 0, 0
-            self._weigh_mirror(filter_, gate, sight)
+            self._weigh_mirror(belief, gate, sight)
         known = len(matches)
         for sight in left:
-            known += self._take_in(filter_, sight, t_ns, {id(gate) for gate, _ in matches})
-        self._forget(filter_, {id(gate) for gate, _ in matches})
+            known += self._take_in(belief, sight, t_ns, {id(gate) for gate, _ in matches})
+        self._forget(belief, {id(gate) for gate, _ in matches})
         return known
 
     def _sight(self, view: GateView) -> _Sight:
         corners = view.corners()
         which = np.flatnonzero(np.isfinite(corners).all(axis=1))
-        return _Sight(view, which, np.ascontiguousarray(corners[which]), math.hypot(view.sigma_px, self._p.floor_px))
+        return _Sight(
+            view, which, np.ascontiguousarray(corners[which]), math.hypot(view.sigma_px, self._p.floor_px)
+        )
 
-    def _match(self, filter_: Eskf, sights: list[_Sight]) -> tuple[list[tuple[Landmark, _Sight]], list[_Sight]]:
+    def _match(
+        self, belief: Belief, sights: list[_Sight]
+    ) -> tuple[list[tuple[Landmark, _Sight]], list[_Sight]]:
         pairs: list[tuple[float, int, int]] = []
         for i, gate in enumerate(self.gates):
             for j, sight in enumerate(sights):
                 dof = 2 * len(sight.which)
-                distance = filter_.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=False)
+                distance = belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=False)
                 if distance <= dof + self._p.doubt * math.sqrt(2.0 * dof):
                     pairs.append((distance / dof, i, j))
         matches: list[tuple[Landmark, _Sight]] = []
@@ -126,84 +139,84 @@ class GateMap:
                 matches.append((self.gates[i], sights[j]))
         return matches, [sights[j] for j in sorted(sights_left)]
 
-    def _take_in(self, filter_: Eskf, sight: _Sight, t_ns: Nanos, matched: set[int]) -> int:
+    def _take_in(self, belief: Belief, sight: _Sight, t_ns: Nanos, matched: set[int]) -> int:
         """Start a gate from a view that is no known one's; return 1 if the view was one's after all."""
-        if filter_.full and self._about(sight) > 1.2 * self._reach(filter_):
+        if belief.full and self._about(sight) > 1.2 * self._reach(belief):
             return 0
-        pose = self._pose_of(filter_, sight)
+        pose = self._pose_of(belief, sight)
         if pose is None:
             return 0
-        away = (pose.position - filter_.position).norm()
+        away = (pose.position - belief.position).norm()
         for gate in self.gates:
-            placed = filter_.gate(gate.slot)
-            if (placed.position - pose.position).norm() < self._p.apart + 0.1 * away:
-                if placed.to_local(filter_.position).x > -_BEFORE:  # from behind its corners are swapped
-                    return 0
-                return 0 if id(gate) in matched else self._disagree(filter_, gate, sight, t_ns)
-        if filter_.full and not self._make_room(filter_, away):
+            apart = (belief.gate(gate.slot).position - pose.position).norm()
+            if apart < self._p.apart + 0.1 * away:
+                return 0 if id(gate) in matched else self._disagree(belief, gate, sight, t_ns)
+        if belief.full and not self._make_room(belief, away):
             return 0
         self._made += 1
-        gate = Landmark(self._made, filter_.add_gate(pose), seen_ns=t_ns, views=1)
+        gate = Landmark(self._made, belief.add_gate(pose), seen_ns=t_ns, views=1)
         self.gates.append(gate)
-        filter_.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+        belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
         return 0
 
     def _about(self, sight: _Sight) -> float:
         """Return a view's range by its area, m."""
         return GATE_SIZE.outer * self._camera.fx / math.sqrt(max(sight.view.area_px, 1.0))
 
-    def _reach(self, filter_: Eskf) -> float:
+    def _reach(self, belief: Belief) -> float:
         """Return how far away the farthest gate is, or nothing if one is not needed any more."""
-        here = filter_.position
+        here = belief.position
         if any(gate.passed for gate in self.gates):
             return math.inf
-        return max((filter_.gate(gate.slot).position - here).norm() for gate in self.gates)
+        return max((belief.gate(gate.slot).position - here).norm() for gate in self.gates)
 
-    def _pose_of(self, filter_: Eskf, sight: _Sight) -> Pose[Ned, Gate] | None:
+    def _pose_of(self, belief: Belief, sight: _Sight) -> Pose[Ned, Gate] | None:
         fit = gate_pose(sight.view, self._camera)
         if fit is None:
             return None
         scale = len(sight.which) / (sight.sd_px * sight.sd_px)
-        best: tuple[float, Pose[Ned, Gate]] | None = None
-        for pose, rms in ((fit.pose, fit.rms_px), (fit.other, fit.other_rms_px)):
-            if pose is None:
-                continue
-            placed = self._in_world(filter_, pose)
-            tilt = _tilt(placed.rotation)
-            if tilt > math.radians(self._p.steepest_deg):
-                continue
-            cost = rms * rms * scale + (tilt / math.radians(self._p.tilt_deg)) ** 2
-            if best is None or cost < best[0]:
-                best = (cost, placed)
-        if best is None or (best[1].position - filter_.position).norm() > self._p.farthest:
+        placed = [
+            (rms, self._in_world(belief, pose))
+            for pose, rms in ((fit.pose, fit.rms_px), (fit.other, fit.other_rms_px))
+            if pose is not None
+        ]
+        costs = [
+            (rms * rms * scale + (_tilt(pose.rotation) / math.radians(self._p.tilt_deg)) ** 2, pose)
+            for rms, pose in placed
+            if _tilt(pose.rotation) < math.radians(self._p.steepest_deg)
+        ]
+        if not costs:
             return None
-        forward = best[1].rotation @ Vec[Gate](1.0, 0.0, 0.0)
+        best = min(costs, key=lambda cost: cost[0])[1]
+        if (best.position - belief.position).norm() > self._p.farthest:
+            return None
+        forward = best.rotation @ Vec[Gate](1.0, 0.0, 0.0)
         upright: Rot[Ned, Gate] = Rot.from_euler(0.0, 0.0, math.atan2(forward.y, forward.x))
-        return Pose(best[1].position, upright)
+        return Pose(best.position, upright)
 
-    def _in_world(self, filter_: Eskf, pose: Pose[Optical, Gate]) -> Pose[Ned, Gate]:
-        body, camera = filter_.pose, self._camera
+    def _in_world(self, belief: Belief, pose: Pose[Optical, Gate]) -> Pose[Ned, Gate]:
+        body, camera = belief.pose, self._camera
         return Pose(
             body @ (camera.position + camera.frd_from_optical @ pose.position),
             body.rotation @ camera.frd_from_optical @ pose.rotation,
         )
 
-    def _disagree(self, filter_: Eskf, gate: Landmark, sight: _Sight, t_ns: Nanos) -> int:
+    def _disagree(self, belief: Belief, gate: Landmark, sight: _Sight, t_ns: Nanos) -> int:
         """Count a view that is near a gate and yet not where the filter has it; believe it after a few."""
         gate.conflicts += 1
         if gate.conflicts < self._p.conflicts:
             return 0
         gate.conflicts, gate.seen_ns, gate.missed = 0, t_ns, 0
-        filter_.soften(1.0, 0.5, math.radians(2.0))
-        filter_.move_gate(gate.slot, 1.0)
-        filter_.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+        belief.soften(1.0, 0.5, math.radians(2.0))
+        belief.move_gate(gate.slot, 1.0)
+        belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
         return 1
 
-    def _weigh_mirror(self, filter_: Eskf, gate: Landmark, sight: _Sight) -> None:
-        pose = filter_.gate(gate.slot)
-        mirrored = mirror(pose, filter_.position)
-        here = filter_.look(gate.slot, sight.which)
-        there = filter_.look(gate.slot, sight.which, mirrored)
+    def _weigh_mirror(self, belief: Belief, gate: Landmark, sight: _Sight) -> None:
+        pose = belief.gate(gate.slot)
+        mirrored = mirror(pose, belief.position)
+        here = belief.look(gate.slot, sight.which)
+        there = belief.look(gate.slot, sight.which, mirrored)
         if here is None or there is None:
             return
         gain = (_misfit(here - sight.pixels) - _misfit(there - sight.pixels)) / (sight.sd_px * sight.sd_px)
@@ -211,35 +224,35 @@ class GateMap:
         scale = math.radians(self._p.tilt_deg)
         prior = (_tilt(pose.rotation) / scale) ** 2 - (_tilt(mirrored) / scale) ** 2
         if gate.flip + 0.5 * prior > self._p.flip:
-            filter_.turn_gate(gate.slot, mirrored)
-            filter_.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+            belief.turn_gate(gate.slot, mirrored)
+            belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
             gate.flip = 0.0
 
-    def _make_room(self, filter_: Eskf, away: float) -> bool:
+    def _make_room(self, belief: Belief, away: float) -> bool:
         """Drop the least useful gate: one passed, else the farthest if it is farther than `away`."""
-        here = filter_.position
+        here = belief.position
         ranked = sorted(
-            self.gates, key=lambda gate: (not gate.passed, -(filter_.gate(gate.slot).position - here).norm())
+            self.gates, key=lambda gate: (not gate.passed, -(belief.gate(gate.slot).position - here).norm())
         )
         worst = ranked[0]
-        if not worst.passed and (filter_.gate(worst.slot).position - here).norm() <= away:
+        if not worst.passed and (belief.gate(worst.slot).position - here).norm() <= away:
             return False
-        self._drop(filter_, worst)
+        self._drop(belief, worst)
         return True
 
-    def _forget(self, filter_: Eskf, matched: set[int]) -> None:
+    def _forget(self, belief: Belief, matched: set[int]) -> None:
         """Drop gates passed and left behind, and those that should be in view and are not."""
         for gate in list(self.gates):
-            pose = filter_.gate(gate.slot)
-            if gate.passed and pose.to_local(filter_.position).x > self._p.keep_behind:
-                self._drop(filter_, gate)
-            elif id(gate) not in matched and self._should_show(filter_, gate):
+            pose = self.facing(belief, gate)
+            if gate.passed and pose.to_local(belief.position).x > self._p.keep_behind:
+                self._drop(belief, gate)
+            elif id(gate) not in matched and self._should_show(belief, gate):
                 gate.missed += 1
                 if gate.missed > (self._p.ghost_frames if gate.views >= self._p.views else 5):
-                    self._drop(filter_, gate)
+                    self._drop(belief, gate)
 
-    def _should_show(self, filter_: Eskf, gate: Landmark) -> bool:
-        pixels = filter_.look(gate.slot, ALL_CORNERS)
+    def _should_show(self, belief: Belief, gate: Landmark) -> bool:
+        pixels = belief.look(gate.slot, ALL_CORNERS)
         if pixels is None:
             return False
         width, height = self._camera.width, self._camera.height
@@ -247,8 +260,8 @@ class GateMap:
         inside = low[0] > 10 and low[1] > 10 and high[0] < width - 10 and high[1] < height - 10
         return bool(inside and min(high - low) > 25.0)
 
-    def _drop(self, filter_: Eskf, gate: Landmark) -> None:
-        filter_.drop_gate(gate.slot)
+    def _drop(self, belief: Belief, gate: Landmark) -> None:
+        belief.drop_gate(gate.slot)
         self.gates.remove(gate)
         for other in self.gates:
             other.slot -= other.slot > gate.slot

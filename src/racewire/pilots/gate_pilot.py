@@ -29,6 +29,7 @@ from racewire.core.messages import (
 from racewire.pilots.ahrs import Ahrs, AhrsParams
 from racewire.pilots.airframe import Airframe
 from racewire.pilots.base import PilotStatus
+from racewire.pilots.belief import BeliefParams
 from racewire.pilots.control import Command, Controller, ControlParams, Kinematics
 from racewire.pilots.decode import decode
 from racewire.pilots.detector import detect
@@ -59,6 +60,7 @@ class GateParams:
     airframe: Airframe
     ahrs: AhrsParams
     filter: FilterParams
+    belief: BeliefParams
     map: MapParams
     progress: ProgressParams
     guidance: GuidanceParams
@@ -89,7 +91,7 @@ class GatePilot:
         self._phases = Phases(p.phases)
         self._pace = Pace(p.pace, p.guidance)
         self._controller = Controller(p.control, p.airframe)
-        self._filter = Eskf(p.filter, p.airframe, self._camera)
+        self._filter = Eskf(p.filter, p.belief, p.airframe, self._camera)
         self._map = GateMap(p.map, self._camera)
         self._progress = Progress(p.progress)
         self._settle()
@@ -115,7 +117,9 @@ class GatePilot:
         """Return what to show."""
         gates = len(self._map.known())
         speed = self._filter.velocity.norm() if self._phases.flying else 0.0
-        return PilotStatus(self._phases.phase.value, self._progress.passed, speed, f"{gates} gates in the map")
+        return PilotStatus(
+            self._phases.phase.value, self._progress.passed, speed, f"{gates} gates in the map"
+        )
 
     def step(self, now: Nanos, inbox: Sequence[FromVehicle]) -> Sequence[ToVehicle]:
         """Take what arrived; return a command if there was a frame, or one is due."""
@@ -222,7 +226,7 @@ class GatePilot:
         """Expect a jump of the velocity; contacts come in floods, one in a while counts."""
         if self._mode(t_ns) is Mode.AIR and self._phases.flying:
             self._contact_ns = t_ns
-            self._filter.soften(1.0, 0.05, math.radians(1.0))
+            self._filter.jolt(1.0, 0.05, math.radians(1.0))
 
     def _decide(self, now: Nanos) -> Command:
         imu = self._imu

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from racewire.core.clock import Nanos, seconds
+from racewire.core.clock import Nanos, nanos, seconds
 from racewire.core.frames import Ned, Vec
 from racewire.pilots.control import Kinematics
 from racewire.pilots.guidance import GuidanceParams, Waypoint, approach, go_round, hold
@@ -26,6 +26,9 @@ class PaceParams:
     beside: float
     return_sd: float
     creep: float
+    stuck_speed: float
+    stuck_s: float
+    escape_s: float
     nod: float
     nod_s: float
     sweep_deg: float
@@ -50,6 +53,7 @@ class Pace:
         self._since: Nanos | None = None
         self._height = 0.0
         self._middle = 0.0
+        self._moved: Nanos | None = None
 
     def fly(self, state: Kinematics, way: Sequence[Waypoint], exit_: Vec[Ned]) -> Wish:
         """Race: through `way`, or along `exit_` where no gate is known."""
@@ -57,6 +61,10 @@ class Pace:
         if not way:
             self._back = False
             return Wish(hold(state.velocity, exit_ * self._g.cruise_speed, self._g), _heading(exit_))
+        if self._stuck(state):
+            off = state.position - way[0].centre
+            away = off * (self._g.search_speed / max(off.norm(), 1e-3)) + Vec(0.0, 0.0, -1.0)
+            return Wish(hold(state.velocity, away, self._g), _heading(-off))
         if self._must_go_back(state, way[0]):
             return self._go_back(state, way[0])
         aim = approach(state.position, state.velocity, way, self._g)
@@ -89,6 +97,16 @@ class Pace:
             self._middle = _heading(state.velocity)
         up = self._height - state.position.z
         return Wish(hold(state.velocity, Vec(0.0, 0.0, up), self._g), self._middle)
+
+    def _stuck(self, state: Kinematics) -> bool:
+        """Tell whether the vehicle has come to a stop against something, and for a while after."""
+        if self._moved is None or state.velocity.norm() > self._p.stuck_speed:
+            if self._moved is None or state.t_ns > self._moved:
+                self._moved = state.t_ns
+            return state.t_ns < self._moved
+        if seconds(state.t_ns - self._moved) > self._p.stuck_s:
+            self._moved = state.t_ns + nanos(self._p.escape_s)
+        return state.t_ns < self._moved
 
     def _must_go_back(self, state: Kinematics, gate: Waypoint) -> bool:
         """Tell whether the gate cannot be passed from here; once begun, going back is done to its end."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from racewire.core.clock import NS_PER_MS, Nanos
 from racewire.core.frames import Gate, Ned, Pose, Vec
 from racewire.core.messages import RaceStatus
-from racewire.pilots.eskf import Eskf
+from racewire.pilots.belief import Belief
 from racewire.pilots.gate_map import GateMap, Landmark
 from racewire.pilots.guidance import Waypoint
 
@@ -24,6 +24,7 @@ class ProgressParams:
     """Choice of the next gate; `data/gate.toml` says what each is."""
 
     frame: float
+    clean: float
     turn_cost: float
     retry_cost: float
     behind_cost: float
@@ -47,25 +48,26 @@ class Progress:
         self.target: Landmark | None = None
         self.exit: Vec[Ned] = Vec(1.0, 0.0, 0.0)
         self._owed: Landmark | None = None
-        self._crossed: tuple[Landmark, Nanos] | None = None
+        self._crossed: tuple[Landmark, Nanos, bool] | None = None
         self._ahead: dict[int, float] = {}
         self._poses: dict[int, Pose[Ned, Gate]] = {}
 
-    def advance(self, filter_: Eskf, map_: GateMap, t_ns: Nanos) -> None:
+    def advance(self, belief: Belief, map_: GateMap, t_ns: Nanos) -> None:
         """Look for a crossing since the last call, and choose the target."""
-        here = filter_.position
+        here = belief.position
         gates = map_.known()
-        self._poses = {gate.number: filter_.gate(gate.slot) for gate in gates}
+        self._poses = {gate.number: map_.facing(belief, gate) for gate in gates}
         for gate in gates:
             local = self._poses[gate.number].to_local(here)
             before = self._ahead.get(gate.number, local.x)
             self._ahead[gate.number] = local.x
             if gate is self.target and not gate.passed and before < 0.0 <= local.x:
-                if max(abs(local.y), abs(local.z)) < self._p.frame:
-                    self._pass(gate, t_ns)
+                off = max(abs(local.y), abs(local.z))
+                if off < self._p.frame:
+                    self._pass(gate, t_ns, clean=off < self._p.clean)
                 else:
-                    self._fail(gate)
-        self._choose(gates, here, filter_.velocity)
+                    self._fail(gate, clean=False)
+        self._choose(gates, here, belief.velocity)
 
     def race(self, status: RaceStatus, here: Vec[Ned]) -> None:
         """Hear how many gates the referee has counted."""
@@ -74,36 +76,42 @@ class Progress:
         if status.active_gate > self.passed:
             near = self._nearest(here)
             if near is not None:
-                self._pass(near, status.t_ns)
+                self._pass(near, status.t_ns, clean=True)
             self.passed, self._crossed = status.active_gate, None
         elif status.active_gate == self.passed:
             self._crossed = None if late else crossed
         elif late and crossed is not None:
-            gate, self.passed, self._crossed = crossed[0], status.active_gate, None
-            gate.passed = False
-            self._fail(gate)
+            gate, _, clean = crossed
+            gate.passed, self.passed, self._crossed = False, status.active_gate, None
+            self._fail(gate, clean=clean)
 
-    def way(self, filter_: Eskf, map_: GateMap) -> list[Waypoint]:
+    def way(self, belief: Belief, map_: GateMap) -> list[Waypoint]:
         """Return the next gate and the one after it, as far as they are known."""
         if self.target is None:
             return []
-        first = self._waypoint(filter_, self.target)
+        first = self._waypoint(belief, self.target)
         following = self._following(map_.known(), first)
-        return [first] if following is None else [first, self._waypoint(filter_, following)]
+        return [first] if following is None else [first, self._waypoint(belief, following)]
 
-    def _pass(self, gate: Landmark, t_ns: Nanos) -> None:
+    def _pass(self, gate: Landmark, t_ns: Nanos, *, clean: bool) -> None:
         gate.passed = True
         self.passed += 1
-        self._crossed = (gate, t_ns)
+        self._crossed = (gate, t_ns, clean)
         self.exit = self._poses[gate.number].rotation @ FORWARD
         if gate is self._owed:
             self._owed = None
         if gate is self.target:
             self.target = None
 
-    def _fail(self, gate: Landmark) -> None:
+    def _fail(self, gate: Landmark, *, clean: bool) -> None:
+        """Owe a gate. One passed cleanly and yet not counted was passed from behind, or out of turn."""
         gate.retries += 1
         self._owed = gate if gate.retries <= self._p.most_retries else None
+        if clean:
+            if gate.reversed:
+                self._owed = None
+            gate.reversed = not gate.reversed
+            self._ahead.pop(gate.number, None)
 
     def _nearest(self, here: Vec[Ned]) -> Landmark | None:
         """Return the target if the vehicle is at it."""
@@ -151,7 +159,7 @@ class Progress:
         length = max(way.norm(), 1e-3)
         return length * (1.0 + self._p.turn_cost * (1.0 - way.dot(ahead) / length))
 
-    def _waypoint(self, filter_: Eskf, gate: Landmark) -> Waypoint:
+    def _waypoint(self, belief: Belief, gate: Landmark) -> Waypoint:
         pose = self._poses[gate.number]
-        position_sd, normal_sd = filter_.gate_sd(gate.slot)
+        position_sd, normal_sd = belief.gate_sd(gate.slot)
         return Waypoint(pose.position, pose.rotation @ FORWARD, position_sd, normal_sd)

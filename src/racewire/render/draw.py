@@ -30,7 +30,7 @@ STRIP = 8
 """Rows that share a list of pieces."""
 
 BLOCK = 32
-"""Runs are worked on in whole blocks of pixels, for the processor's sake; the row buffers are so much longer."""
+"""Runs are worked on in whole blocks of pixels, to suit the processor; row buffers are that much longer."""
 
 
 @kernel
@@ -52,7 +52,7 @@ def find_nearest(
         p = listed[i]
         for s in range(SAMPLES):
             sy = y + SAMPLE_Y[s]
-            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], width)
+            first, last = span(edges, p, int(edge_count[p]), sy, SAMPLE_X[s], width)
             if first < last:
                 base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
                 fill(depth, names, columns, s, first, last, base, plane[p, 0], p)
@@ -89,7 +89,7 @@ def colour_run(
     if material[f] == LINED:
         lines(plane, piece, colours[f, 10], first, end, scratch)
     else:
-        texels(plane, piece, atlas, texture[f], first, end, words, scratch)
+        texels(plane, piece, atlas, int(texture[f]), first, end, words, scratch)
     paint(colours, f, first, end, scratch, row)
 
 
@@ -118,7 +118,7 @@ def add_glow(
         left, right = width, 0
         for s in range(SAMPLES):
             sy = y + SAMPLE_Y[s]
-            first, last = span(edges, p, edge_count[p], sy, SAMPLE_X[s], width)
+            first, last = span(edges, p, int(edge_count[p]), sy, SAMPLE_X[s], width)
             if first < last:
                 left, right = min(left, first), max(right, last)
                 base = plane[p, 0] * SAMPLE_X[s] + plane[p, 1] * sy + plane[p, 2]
@@ -126,7 +126,7 @@ def add_glow(
         if left < right:
             end = left + (right - left + BLOCK - 1) // BLOCK * BLOCK
             place(plane, bounds, p, columns, left, end, y, scratch)
-            glow(plane, p, colours, face[p], reach[0], reach[1], left, end, scratch, row)
+            glow(plane, p, colours, int(face[p]), reach[0], reach[1], left, end, scratch, row)
 
 
 @kernel
@@ -160,7 +160,8 @@ def draw_band(
     scratch = np.zeros((ROWS, room), np.float32)
     words = np.empty((3, room), np.int32)
     columns = np.empty(room, np.float32)
-    columns[:] = np.arange(room)
+    for x in range(room):
+        columns[x] = x
     solid = np.empty(max(counts[1], 1), np.int32)
     glowing = np.empty(max(counts[1], 1), np.int32)
     solids = glows = 0

@@ -20,7 +20,7 @@ def encode(image: NDArray[np.uint8], quality: int = 85) -> bytes:
 def decode(jpeg: bytes) -> NDArray[np.uint8] | None:
     """Return the BGR picture, or None if the bytes are not a JPEG that can be read."""
     try:
-        height, width, _, _ = simplejpeg.decode_jpeg_header(jpeg)
+        height, width = (int(side) for side in simplejpeg.decode_jpeg_header(jpeg)[:2])
         if not (0 < height <= MAX_SIDE and 0 < width <= MAX_SIDE):
             return None
         return simplejpeg.decode_jpeg(jpeg, colorspace="BGR")

@@ -3,25 +3,30 @@
 A face is convex with four corners, clockwise as seen from its front (a triangle repeats its last
 corner). Its texture coordinates (u, v) are affine in space, u = gu . p + u0, so one plane is textured
 the same whatever piece of it is drawn. Its colour is `shade (dark + t (light - dark))` with the
-texel t, blended into `haze` as fade / distance.
+texel t, blended into `haze` as fade / distance. Plain float arithmetic: every machine gets the same faces.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from racewire.core.frames import Ned, Vec
 from racewire.render.look import Colour
 
-Point = NDArray[np.float64]
-"""A point or direction in NED, shape (3,), m."""
+Point: TypeAlias = Vec[Ned]
+"""A point or direction, m."""
 
 TEXTURED, LINED, GLOWING = range(3)
 """Materials: a texel from the atlas; grid lines at whole u and v; an additive sheet, bright at |u| = 1."""
 
 NEVER = 1.0e9
 """A fade distance that is not reached."""
+
+MIN_AREA = 1e-9
+"""Faces with less than half of this (m^2) are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +51,48 @@ class Paint:
 
 
 @dataclass(frozen=True, slots=True)
+class Face:
+    """One face; its plane and texture are (normal or gradient, offset); `leg` is -1 but for the ribbon."""
+
+    corners: tuple[Point, Point, Point, Point]
+    normal: tuple[Point, float]
+    u: tuple[Point, float]
+    v: tuple[Point, float]
+    paint: Paint
+    leg: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mesh:
     """A growing list of faces."""
 
-    corners: list[NDArray[np.float64]] = field(default_factory=lambda: [])
-    u: list[NDArray[np.float64]] = field(default_factory=lambda: [])
-    v: list[NDArray[np.float64]] = field(default_factory=lambda: [])
-    normal: list[NDArray[np.float64]] = field(default_factory=lambda: [])
-    paint: list[Paint] = field(default_factory=lambda: [])
-    leg: list[int] = field(default_factory=lambda: [])
+    faces: list[Face] = field(default_factory=list[Face])
 
     def add(
         self, corners: Sequence[Point], uv: Sequence[tuple[float, float]], paint: Paint, leg: int = -1
     ) -> None:
-        """Append a face; `uv` belongs to its first three corners; `leg` is that of a ribbon."""
+        """Append a face of three or four corners; `uv` belongs to the first three of them."""
         a, b, c = corners[0], corners[1], corners[2]
-        normal = np.cross(c - a, b - a)
-        area = np.linalg.norm(normal)
-        if area < 1e-9:
+        inward = (b - a).cross(c - a)
+        area = inward.norm()
+        if area < MIN_AREA:
             return
-        normal = normal / area
-        frame = np.array([b - a, c - a, normal])
-        for coordinate, rows in ((0, self.u), (1, self.v)):
-            start, *rest = (pair[coordinate] for pair in uv[:3])
-            gradient = np.linalg.solve(frame, np.array([rest[0] - start, rest[1] - start, 0.0]))
-            rows.append(np.array([*gradient, start - gradient @ a]))
-        self.corners.append(np.array([*corners, corners[-1]][:4]))
-        self.normal.append(np.array([*normal, normal @ a]))
-        self.paint.append(paint)
-        self.leg.append(leg)
+        along = (c - a).cross(inward) * (1.0 / area**2)
+        across = inward.cross(b - a) * (1.0 / area**2)
+        (ua, va), (ub, vb), (uc, vc) = uv[:3]
+        gu = along * (ub - ua) + across * (uc - ua)
+        gv = along * (vb - va) + across * (vc - va)
+        normal = inward * (-1.0 / area)
+        self.faces.append(
+            Face(
+                corners=(a, b, c, corners[-1]),
+                normal=(normal, normal.dot(a)),
+                u=(gu, ua - gu.dot(a)),
+                v=(gv, va - gv.dot(a)),
+                paint=paint,
+                leg=leg,
+            )
+        )
 
     def rectangle(
         self,
@@ -90,12 +108,9 @@ class Mesh:
         One texture covers `tile` metres; `start` is the corner's (u, v).
         """
         u0, v0 = start
-        du, dv = float(np.linalg.norm(right)) / tile, float(np.linalg.norm(down)) / tile
-        self.add(
-            [corner, corner + right, corner + right + down, corner + down],
-            [(u0, v0), (u0 + du, v0), (u0 + du, v0 + dv)],
-            paint,
-        )
+        u1, v1 = u0 + right.norm() / tile, v0 + down.norm() / tile
+        opposite = corner + right + down
+        self.add([corner, corner + right, opposite, corner + down], [(u0, v0), (u1, v0), (u1, v1)], paint)
 
     def box(
         self,
@@ -107,12 +122,12 @@ class Mesh:
         start: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         """Append a box with unit `axes` forward, right, down; `paints` of its ends, sides, top, bottom."""
-        f, r, d = (0.5 * s * a for s, a in zip(size, axes, strict=True))
+        f, r, d = (axis * (0.5 * length) for axis, length in zip(axes, size, strict=True))
         ends, sides, top, bottom = paints
         u, v = start
-        self.rectangle(centre + f + r - d, -2 * r, 2 * d, ends, tile, (u, v))
-        self.rectangle(centre - f - r - d, 2 * r, 2 * d, ends, tile, (u + 0.3, v))
-        self.rectangle(centre + r - f - d, 2 * f, 2 * d, sides, tile, (u + 0.5, v))
-        self.rectangle(centre - r + f - d, -2 * f, 2 * d, sides, tile, (u + 0.7, v))
-        self.rectangle(centre - d + f - r, 2 * r, -2 * f, top, tile, (u, v + 0.5))
-        self.rectangle(centre + d - f - r, 2 * r, 2 * f, bottom, tile, (u, v + 0.7))
+        self.rectangle(centre + f + r - d, r * -2.0, d * 2.0, ends, tile, (u, v))
+        self.rectangle(centre - f - r - d, r * 2.0, d * 2.0, ends, tile, (u + 0.3, v))
+        self.rectangle(centre + r - f - d, f * 2.0, d * 2.0, sides, tile, (u + 0.5, v))
+        self.rectangle(centre - r + f - d, f * -2.0, d * 2.0, sides, tile, (u + 0.7, v))
+        self.rectangle(centre - d + f - r, r * 2.0, f * -2.0, top, tile, (u, v + 0.5))
+        self.rectangle(centre + d - f - r, r * 2.0, f * 2.0, bottom, tile, (u, v + 0.7))

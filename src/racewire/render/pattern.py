@@ -20,7 +20,7 @@ LEVEL_START = np.array([sum((SIZE >> j) ** 2 for j in range(i)) for i in range(L
 def lines(
     plane: NDArray[np.float64], piece: int, half: float, first: int, last: int, scratch: NDArray[np.float32]
 ) -> None:
-    """Pattern of lines at whole u and v, `half` wide to either side: the part of a pixel's footprint covered."""
+    """Pattern of lines at whole u and v, `half` wide to either side: the part of a pixel that they cover."""
     p = np.uintp(piece)
     zx, zy = np.float32(plane[p, 0]), np.float32(plane[p, 1])
     ux, uy = np.float32(plane[p, 3]), np.float32(plane[p, 4])

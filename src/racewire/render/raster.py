@@ -16,7 +16,7 @@ from racewire.core.jit import kernel
 SAMPLES = 4
 SAMPLE_X = np.array((0.375, 0.875, 0.125, 0.625))
 SAMPLE_Y = np.array((0.125, 0.375, 0.625, 0.875))
-"""Where the samples lie in a pixel. A piece has those samples that are in it, or on its left or upper edge."""
+"""Where the samples lie in a pixel. A piece has those that are in it, or on its left or upper edge."""
 
 
 @kernel
@@ -32,7 +32,7 @@ def clear(depth: NDArray[np.float32], names: NDArray[np.float32]) -> None:
 def in_rows(
     bounds: NDArray[np.float64], first: int, last: int, top: int, bottom: int, out: NDArray[np.int32]
 ) -> int:
-    """List in `out` those of the pieces `first` to `last` that reach into the rows `top` to `bottom`; count them."""
+    """List and count those of the pieces `first` to `last` that reach into the rows `top` to `bottom`."""
     n = 0
     for p in range(np.uintp(first), np.uintp(last)):
         if bounds[p, 0] < bottom and bounds[p, 1] > top:
@@ -142,5 +142,5 @@ def present(names: NDArray[np.float32], x: int, piece: int) -> int:
     column, name = np.uintp(x), np.float32(piece)
     for s in range(np.uintp(SAMPLES)):
         if names[s, column] == name:
-            return np.int64(s)
+            return int(s)
     return SAMPLES

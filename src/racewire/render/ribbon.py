@@ -6,11 +6,9 @@ Lengths in m, NED.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
-from racewire.core.frames import Gate, Ned, Pose
+from racewire.core.frames import Gate, Ned, Pose, Vec
 from racewire.render.look import RibbonLook
 from racewire.render.mesh import GLOWING, Mesh, Paint, Point
 
@@ -20,6 +18,15 @@ FLAT = 0.6
 NARROWING = 0.35
 """Part of a leg at either end over which the ribbon takes the width of an opening, and dims before it."""
 
+FLATNESS = 0.005
+"""Quadrilaterals that are flat to within this (m) are drawn as one face, others as two triangles."""
+
+SHORT = 1e-6
+"""A direction cannot be taken from a vector shorter than this."""
+
+FORWARD: Vec[Gate] = Vec(1.0, 0.0, 0.0)
+RIGHT: Vec[Gate] = Vec(0.0, 1.0, 0.0)
+
 Line = Sequence[tuple[float, float]]
 """A cross-section: (part of the half width to the right, height above the middle in m)."""
 
@@ -27,9 +34,11 @@ Line = Sequence[tuple[float, float]]
 def add_ribbon(mesh: Mesh, stations: list[Pose[Ned, Gate]], look: RibbonLook) -> None:
     """Append the legs between `stations`: the start and every opening, in flying order."""
     across = ((-1.0, look.rise), (-FLAT, 0.0), (FLAT, 0.0), (1.0, look.rise))
-    for leg, (start, end) in enumerate(zip(stations, stations[1:], strict=False)):
+    for leg, (start, end) in enumerate(pairwise(stations)):
+        if (end.position - start.position).norm() < SHORT:
+            continue
         rows = [_section(start, end, k / look.steps, across, look, leg == 0) for k in range(look.steps + 1)]
-        for k, (near, far) in enumerate(zip(rows, rows[1:], strict=False)):
+        for k, (near, far) in enumerate(pairwise(rows)):
             paint = _paint((k + 0.5) / look.steps, look)
             for i in range(len(across) - 1):
                 a, b, c, d = far[i], far[i + 1], near[i + 1], near[i]
@@ -53,24 +62,22 @@ def _section(
     start: Pose[Ned, Gate], end: Pose[Ned, Gate], s: float, across: Line, look: RibbonLook, first: bool
 ) -> list[Point]:
     """Return the corners of the cross-section at the part `s` of a leg; the first leg begins wide."""
-    p0, p1 = start.position.array(), end.position.array()
-    length = float(np.linalg.norm(p1 - p0))
-    m0, m1 = length * _axis(start, 0), length * _axis(end, 0)
+    p0, p1 = start.position, end.position
+    length = (p1 - p0).norm()
+    m0, m1 = _axis(start, FORWARD) * length, _axis(end, FORWARD) * length
+    r = 1.0 - s
     centre = (
-        (1.0 + 2.0 * s) * (1.0 - s) ** 2 * p0
-        + s * (1.0 - s) ** 2 * m0
-        + s * s * (3.0 - 2.0 * s) * p1
-        + s * s * (s - 1.0) * m1
+        p0 * ((1.0 + 2.0 * s) * r * r) + m0 * (s * r * r) + p1 * (s * s * (3.0 - 2.0 * s)) - m1 * (s * s * r)
     )
-    tangent = 6.0 * s * (1.0 - s) * (p1 - p0) + (1.0 - s) * (1.0 - 3.0 * s) * m0 + s * (3.0 * s - 2.0) * m1
+    tangent = (p1 - p0) * (6.0 * s * r) + m0 * (r * (1.0 - 3.0 * s)) + m1 * (s * (3.0 * s - 2.0))
     forward = _unit(tangent, p1 - p0)
-    right = (1.0 - s) * _axis(start, 1) + s * _axis(end, 1)
-    right = _unit(right - (right @ forward) * forward, _axis(start, 1))
-    down = np.cross(forward, right)
-    wide = _smooth((1.0 - s) / NARROWING) * (1.0 if first else _smooth(s / NARROWING))
+    right = _axis(start, RIGHT) * r + _axis(end, RIGHT) * s
+    right = _unit(right - forward * right.dot(forward), _axis(start, RIGHT))
+    down = forward.cross(right)
+    wide = _smooth(r / NARROWING) * (1.0 if first else _smooth(s / NARROWING))
     half = look.half_width + wide * (look.wide - look.half_width)
-    middle = centre + (look.drop + wide * (look.low - look.drop)) * down
-    return [middle + half * u * right - height * down for u, height in across]
+    middle = centre + down * (look.drop + wide * (look.low - look.drop))
+    return [middle + right * (half * u) - down * height for u, height in across]
 
 
 def _smooth(s: float) -> float:
@@ -80,15 +87,15 @@ def _smooth(s: float) -> float:
 
 
 def _flat(a: Point, b: Point, c: Point, d: Point) -> bool:
-    """Tell whether `d` lies within 5 mm of the plane of the others."""
-    normal = np.cross(b - a, c - a)
-    return abs(float(normal @ (d - a))) < 0.005 * float(np.linalg.norm(normal))
+    """Tell whether `d` lies in the plane of the others, but for FLATNESS."""
+    normal = (b - a).cross(c - a)
+    return abs(normal.dot(d - a)) < FLATNESS * normal.norm()
 
 
-def _axis(pose: Pose[Ned, Gate], index: int) -> Point:
-    return pose.rotation.matrix()[:, index]
+def _axis(pose: Pose[Ned, Gate], axis: Vec[Gate]) -> Point:
+    return pose.rotation @ axis
 
 
-def _unit(vector: Point, otherwise: Point) -> NDArray[np.float64]:
-    norm = float(np.linalg.norm(vector))
-    return vector / norm if norm > 1e-6 else otherwise / float(np.linalg.norm(otherwise))
+def _unit(vector: Point, otherwise: Point) -> Point:
+    norm = vector.norm()
+    return vector * (1.0 / norm) if norm > SHORT else otherwise * (1.0 / otherwise.norm())

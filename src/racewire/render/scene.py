@@ -18,6 +18,11 @@ from racewire.render.mesh import LINED, TEXTURED, Mesh, Paint, Point
 from racewire.render.ribbon import add_ribbon
 from racewire.world.layout import Block, Course, CourseGate
 
+DOWN: Point = Vec(0.0, 0.0, 1.0)
+
+MIN_LEVEL = 1e-3
+"""A pad whose forward axis has less than this along the ground stands on end: it has no way ahead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -63,15 +68,16 @@ def build_scene(course: Course, look: Look) -> Scene:
 
 
 def _freeze(mesh: Mesh, look: Look) -> Scene:
+    faces = mesh.faces
     scene = Scene(
-        corners=np.array(mesh.corners),
-        normal=np.array(mesh.normal),
-        u=np.array(mesh.u),
-        v=np.array(mesh.v),
-        material=np.array([p.material for p in mesh.paint], np.int32),
-        texture=np.array([p.texture for p in mesh.paint], np.int32),
-        leg=np.array(mesh.leg, np.int32),
-        paint=np.array([p.row() for p in mesh.paint]),
+        corners=np.array([[_row(corner) for corner in face.corners] for face in faces]),
+        normal=np.array([(*_row(face.normal[0]), face.normal[1]) for face in faces]),
+        u=np.array([(*_row(face.u[0]), face.u[1]) for face in faces]),
+        v=np.array([(*_row(face.v[0]), face.v[1]) for face in faces]),
+        material=np.array([face.paint.material for face in faces], np.int32),
+        texture=np.array([face.paint.texture for face in faces], np.int32),
+        leg=np.array([face.leg for face in faces], np.int32),
+        paint=np.array([face.paint.row() for face in faces]),
         atlas=texture.atlas(),
         background=np.array(look.grid.haze[::-1], np.float32),
         glow=np.array((look.ribbon.near, look.ribbon.full), np.float32),
@@ -84,64 +90,70 @@ def _freeze(mesh: Mesh, look: Look) -> Scene:
     return scene
 
 
+def _row(vector: Point) -> tuple[float, float, float]:
+    return vector.x, vector.y, vector.z
+
+
 def _add_grids(mesh: Mesh, course: Course, look: Look) -> None:
     grid = look.grid
     line = 0.5 * grid.line_width / grid.spacing
     paint = Paint(LINED, grid.ground, grid.line, grid.haze, grid.fade, line=line)
-    middle = 0.5 * (course.low + course.high).array()
-    n, e = middle[0] - grid.reach, middle[1] - grid.reach
+    middle = (course.low + course.high) * 0.5
+    n, e = middle.x - grid.reach, middle.y - grid.reach
     top = min(course.low.z, course.high.z) - grid.ceiling
-    north, east = np.array((2.0 * grid.reach, 0.0, 0.0)), np.array((0.0, 2.0 * grid.reach, 0.0))
+    north: Point = Vec(2.0 * grid.reach, 0.0, 0.0)
+    east: Point = Vec(0.0, 2.0 * grid.reach, 0.0)
     start = (0.5 - grid.reach / grid.spacing, 0.5 - grid.reach / grid.spacing)
-    mesh.rectangle(np.array((n, e, course.floor)) + north, east, -north, paint, grid.spacing, start)
-    mesh.rectangle(np.array((n, e, top)), east, north, paint, grid.spacing, start)
+    far: Point = Vec(n + 2.0 * grid.reach, e, course.floor)
+    mesh.rectangle(far, east, -north, paint, grid.spacing, start)
+    mesh.rectangle(Vec(n, e, top), east, north, paint, grid.spacing, start)
 
 
 def _add_block(mesh: Mesh, block: Block, index: int, look: Look) -> None:
     b = look.block
     c, s = math.cos(block.yaw), math.sin(block.yaw)
-    axes = np.array((c, s, 0.0)), np.array((-s, c, 0.0)), np.array((0.0, 0.0, 1.0))
 
     def paint(shade: float) -> Paint:
         return Paint(TEXTURED, b.dark, b.light, b.haze, b.fade, texture.PANEL, shade=shade)
 
     along = c * c
-    ends = b.north * along + b.east * (1.0 - along)
-    sides = b.east * along + b.north * (1.0 - along)
-    size = (block.size.x, block.size.y, block.size.z)
-    start = (0.37 * index % 1.0, 0.61 * index % 1.0)
-    paints = (paint(ends), paint(sides), paint(b.top), paint(b.bottom))
-    mesh.box(block.centre.array(), axes, size, paints, b.tile, start)
+    ends = paint(b.north * along + b.east * (1.0 - along))
+    sides = paint(b.east * along + b.north * (1.0 - along))
+    mesh.box(
+        block.centre,
+        (Vec(c, s, 0.0), Vec(-s, c, 0.0), DOWN),
+        _row(block.size),
+        (ends, sides, paint(b.top), paint(b.bottom)),
+        b.tile,
+        (0.37 * index % 1.0, 0.61 * index % 1.0),
+    )
 
 
 def _add_pad(mesh: Mesh, course: Course, look: Look) -> None:
-    p, pad = look.pad, course.pad
+    p, pad, ramp = look.pad, course.pad, course.ramp
     paint = Paint(TEXTURED, p.dark, p.light, p.haze, p.fade, texture.SPECKLE)
     paints = (paint, paint, paint, paint)
-    forward, right, down = course.ramp.rotation.matrix().T
+    ahead, right, down = (ramp.rotation @ Vec(*unit) for unit in ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
     size = (course.pad_size.x, course.pad_size.y, course.pad_size.z)
-    mesh.box(course.ramp.position.array(), (forward, right, down), size, paints, p.tile)
-    level = np.array((forward[0], forward[1], 0.0))
-    length = float(np.linalg.norm(level))
-    top = pad.position.z + p.base_below
-    depth = min(p.base[2], course.floor - top)
-    if length < 1e-3 or depth <= 0.0:
+    mesh.box(ramp.position, (ahead, right, down), size, paints, p.tile)
+    length = math.hypot(ahead.x, ahead.y)
+    depth = min(p.base[2], course.floor - pad.position.z - p.base_below)
+    if length < MIN_LEVEL or depth <= 0.0:
         return
-    level /= length
-    side, below = np.array((-level[1], level[0], 0.0)), np.array((0.0, 0.0, 1.0))
-    centre = pad.position.array() + p.base_ahead * level + (p.base_below + 0.5 * depth) * below
-    mesh.box(centre, (level, side, below), (p.base[0], p.base[1], depth), paints, p.tile)
+    level: Point = Vec(ahead.x / length, ahead.y / length, 0.0)
+    side: Point = Vec(-level.y, level.x, 0.0)
+    centre = pad.position + level * p.base_ahead + DOWN * (p.base_below + 0.5 * depth)
+    mesh.box(centre, (level, side, DOWN), (p.base[0], p.base[1], depth), paints, p.tile)
 
 
 def _add_gate(mesh: Mesh, gate: CourseGate, look: Look) -> None:
-    g = look.gate
+    g, pose = look.gate, gate.pose
 
     def paint(shade: float) -> Paint:
         return Paint(TEXTURED, g.dark, g.light, texture=texture.ARTWORK, shade=shade)
 
     def at(depth: float, right: float, down: float) -> Point:
-        point: Vec[Gate] = Vec(depth, right, down)
-        return (gate.pose @ point).array()
+        return pose @ Vec(depth, right, down)
 
     outer, inner, half = 0.5 * gate.outer, 0.5 * gate.inner, 0.5 * gate.depth
     turns = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
@@ -152,11 +164,7 @@ def _add_gate(mesh: Mesh, gate: CourseGate, look: Look) -> None:
         mesh.add([at(-half, r, d) for r, d in ring], uv[:3], paint(g.face))
         back = [ring[i] for i in (1, 0, 3, 2)]
         mesh.add([at(half, r, d) for r, d in back], [uv[i] for i in (1, 0, 3)], paint(g.face))
-        for edge, shade, flip in ((outer, g.outside, 1.0), (inner, g.inside, -1.0)):
-            corners = [
-                at(flip * half, edge * r0, edge * d0),
-                at(flip * half, edge * r1, edge * d1),
-                at(-flip * half, edge * r1, edge * d1),
-                at(-flip * half, edge * r0, edge * d0),
-            ]
+        for edge, shade, end in ((outer, g.outside, half), (inner, g.inside, -half)):
+            corners = [at(end, edge * r0, edge * d0), at(end, edge * r1, edge * d1)]
+            corners += [at(-end, edge * r1, edge * d1), at(-end, edge * r0, edge * d0)]
             mesh.add(corners, [(0.1, 0.05), (0.9, 0.05), (0.9, 0.05)], paint(shade))

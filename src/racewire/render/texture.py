@@ -89,7 +89,7 @@ def mips(texture: Texture) -> NDArray[np.uint32]:
         texels = np.rint(t * 255.0).astype(np.uint32)
         below = np.roll(texels, -1, axis=0)
         right, across = np.roll(texels, -1, axis=1), np.roll(below, -1, axis=1)
-        levels.append((texels | right << 8 | below << 16 | across << 24).ravel())
+        levels.append((texels | right << 8 | below << 16 | across << 24).astype(np.uint32).ravel())
         if t.shape[0] > 1:
             t = 0.25 * (t[::2, ::2] + t[1::2, ::2] + t[::2, 1::2] + t[1::2, 1::2])
     return np.concatenate(levels)

@@ -96,9 +96,10 @@ def set_plane(
     lens: NDArray[np.float64],
     k: int,
 ) -> None:
-    """Write into `row[k : k + 3]` what `gradient . p / z + offset / z` is in image x, y, 1; `offset` / z is `row[:3]`.
+    """Write (gradient . p + offset) / z as coefficients of image x, y and 1 into `row[k : k + 3]`.
 
-    For a point p = z d on the ray d, that is (gradient in the camera frame) . d + offset / z.
+    For a point p = z d on the ray d, that is (gradient in the camera frame) . d + offset / z, with
+    1/z from `row[:3]`.
     """
     gx = rotation[0, 0] * gradient[0] + rotation[1, 0] * gradient[1] + rotation[2, 0] * gradient[2]
     gy = rotation[0, 1] * gradient[0] + rotation[1, 1] * gradient[1] + rotation[2, 1] * gradient[2]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from racewire.core.clock import Nanos, nanos, seconds
+from racewire.core.clock import NS_PER_S, Nanos, nanos, seconds
 from racewire.core.errors import ConfigError
 from racewire.race.events import (
     Collided,
@@ -153,6 +153,8 @@ class _Service:
         self._simulator = make_simulator(world, conditions, start, config.seed)
         self._over_at: Nanos | None = None
         self._heard = False
+        self._refused: dict[str, int] = {}
+        self._refused_at: Nanos = -NS_PER_S
         self._armed = self._simulator.armed
         self._keyboard = _Keyboard() if config.start == "key" else None
 
@@ -186,6 +188,7 @@ class _Service:
         if self._simulator.armed and not self._armed:
             self.say("armed")
         self._armed = self._simulator.armed
+        self._say_refused(now)
         if not self._simulator.race.over:
             self._over_at = None
             return False
@@ -231,6 +234,16 @@ class _Service:
                 self.say(f"finished in {seconds(event.race_ns):.3f} s")
             case Collided():
                 pass
+
+    def _say_refused(self, now: Nanos) -> None:
+        """Say what of the pilot's bytes was refused, at most once a second."""
+        counters = self._node.counters
+        refused = {name: n for name, n in counters.items() if name.startswith("malformed")}
+        if refused == self._refused or now - self._refused_at < NS_PER_S:
+            return
+        fresh = [f"{n - self._refused.get(name, 0)} x {name}" for name, n in refused.items()]
+        self.say("refused: " + ", ".join(line for line in fresh if not line.startswith("0 ")))
+        self._refused, self._refused_at = refused, now
 
     def _abandon(self) -> str:
         """Make ready for the next pilot; return what to say."""

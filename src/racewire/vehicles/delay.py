@@ -1,10 +1,10 @@
 """A pure delay of a command, kept inside a vehicle's state vector.
 
 A delay line is a block of the vector: when the oldest waiting entry is due, how many entries were
-pushed and how many have taken effect, then a ring of entries, each a stamp and its values. Stamps are whole nanoseconds on the vehicle's own clock,
-held as float64 (exact for 100 days), and only a *changed* command makes an entry. So nothing is rounded
-to a physics tick: the vehicle asks when the next entry takes effect and ends a step exactly there, and
-the delay is exact for any step length, constant or not.
+pushed, how many have taken effect, then a ring of entries, each a stamp and its values. Times are whole
+nanoseconds on the vehicle's own clock, held as float64 (exact for 100 days), and only a *changed* command
+makes an entry. So nothing is rounded to a physics tick: the vehicle ends a step where the next entry
+takes effect, and the delay is exact for any step length, constant or not.
 
 The ring is finite: an entry that comes less than 1/15 of the delay after its predecessor (1 ms of
 15 ms) is merged into it and then acts early by less than that. Steps no shorter than this never merge.

@@ -32,7 +32,11 @@ def packet(kind, layout, *values, system=1, component=200):
     """A MAVLink 2 packet with sequence number 0, trailing zeros of the payload left out."""
     number, seed = kind
     payload = struct.pack("<" + layout, *values).rstrip(b"\0") or b"\0"
-    body = struct.pack("<BBBBBB", len(payload), 0, 0, 0, system, component) + number.to_bytes(3, "little") + payload
+    body = (
+        struct.pack("<BBBBBB", len(payload), 0, 0, 0, system, component)
+        + number.to_bytes(3, "little")
+        + payload
+    )
     return b"\xfd" + body + struct.pack("<H", checksum(body + bytes([seed])))
 
 
@@ -74,7 +78,8 @@ POSE = [
         "odometry",
         packet(
             ODOMETRY, "Q3f4f3f3f42fBBBBb",
-            12345678, 1.5, -2.5, 3.5, HALF, 0, 0, -HALF, -4, 8, 2, -0.1, -0.2, 0.3, *[0.0] * 42, 1, 12, 2, 0, 0,
+            12345678, 1.5, -2.5, 3.5, HALF, 0, 0, -HALF, -4, 8, 2, -0.1, -0.2, 0.3,
+            *[0.0] * 42, 1, 12, 2, 0, 0,
         ),
     ),
     ("track-handshake", packet(HANDSHAKE, "IHHHBBB", 40, 0, 0, 1, 0, 253, 1)),
@@ -85,7 +90,10 @@ ANSWERS = [
     ("ack-unsupported", packet(COMMAND_ACK, "HB", 511, 3)),
     ("timesync-reply", packet(TIMESYNC, "qq", 1_780_000_000_000_000_000 + 12_345_678_901, 987_654_321)),
 ]
-VIDEO = [(f"image-{i}", data) for i, data in enumerate(chunked(7, 1_780_000_000_000_000_000 + 12_345_678_901, JPEG))]
+VIDEO = [
+    (f"image-{i}", data)
+    for i, data in enumerate(chunked(7, 1_780_000_000_000_000_000 + 12_345_678_901, JPEG))
+]
 
 
 def from_pilot(kind, layout, *values):
