@@ -130,7 +130,10 @@ def test_drag_tells_the_velocity_through_the_air(axis):
     true[axis], true[1 - axis] = 8.0, -3.0
     drag = np.array((0.05, 0.0496))
     force = np.array((*(-drag * true[:2] * np.abs(true[:2])), -11.0))
-    x, P = state(Rot.identity(), velocity=true + (0.8, -0.7, 0.0)), np.diag([1e-6] * 3 + [1.0] * 3 + [1e-6] * 9)
+    x, P = (
+        state(Rot.identity(), velocity=true + (0.8, -0.7, 0.0)),
+        np.diag([1e-6] * 3 + [1.0] * 3 + [1e-6] * 9),
+    )
     for _ in range(30):
         k.drag(x, P, 15, force, drag[0], drag[1], 0.2, 0.05)
     assert np.allclose(x[4:6], true[:2], atol=0.1)

@@ -26,7 +26,7 @@ def status(t_ms, start_ms, *, finish_ms=None, gate=0):
 def waiting(t_ms=1000):
     """Return phases that have just begun to wait for the start at this boot time."""
     phases = Phases(PARAMS)
-    phases.imu(ms(t_ms - 5))
+    phases.imu(ms(t_ms))
     phases.heartbeat(Heartbeat(t_ns=ms(t_ms), armed=True))
     phases.step(ms(t_ms), 0)
     assert phases.phase is Phase.WAIT_FOR_START

@@ -82,7 +82,9 @@ class Belief:
         for i, sd in ((0, attitude), (3, velocity), (6, position)):
             self.P[range(i, i + 3), range(i, i + 3)] += sd * sd
 
-    def see(self, slot: int, which: Which, seen: Array, sd_px: float, *, fuse: bool) -> float:
+    def see(
+        self, slot: int, which: Which, seen: Array, sd_px: float, *, fuse: bool, robust: bool = True
+    ) -> float:
         """Return how far (squared Mahalanobis) a gate's corners are from where they should be; maybe fuse."""
         return corners.see_gate(
             self.x,
@@ -94,7 +96,7 @@ class Belief:
             self._camera,
             seen,
             sd_px * sd_px,
-            self._b.huber,
+            self._b.huber if robust else math.inf,
             fuse,
         )
 

@@ -202,31 +202,36 @@ class GateMap:
         )
 
     def _disagree(self, belief: Belief, gate: Landmark, sight: _Sight, t_ns: Nanos) -> int:
-        """Count a view that is near a gate and yet not where the filter has it; believe it after a few."""
+        """Take a view that is near a gate and yet not where the filter has it: believe it after a few."""
+        if self._weigh_mirror(belief, gate, sight):
+            return 1
         gate.conflicts += 1
         if gate.conflicts < self._p.conflicts:
             return 0
         gate.conflicts, gate.seen_ns, gate.missed = 0, t_ns, 0
         belief.soften(1.0, 0.5, math.radians(2.0))
         belief.move_gate(gate.slot, 1.0)
-        belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+        belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True, robust=False)
         return 1
 
-    def _weigh_mirror(self, belief: Belief, gate: Landmark, sight: _Sight) -> None:
+    def _weigh_mirror(self, belief: Belief, gate: Landmark, sight: _Sight) -> bool:
+        """Add a view to the evidence for a gate's other attitude; return whether that has won now."""
         pose = belief.gate(gate.slot)
         mirrored = mirror(pose, belief.position)
         here = belief.look(gate.slot, sight.which)
         there = belief.look(gate.slot, sight.which, mirrored)
         if here is None or there is None:
-            return
+            return False
         gain = (_misfit(here - sight.pixels) - _misfit(there - sight.pixels)) / (sight.sd_px * sight.sd_px)
         gate.flip = max(gate.flip + 0.5 * gain, -2.0 * self._p.flip)
         scale = math.radians(self._p.tilt_deg)
         prior = (_tilt(pose.rotation) / scale) ** 2 - (_tilt(mirrored) / scale) ** 2
-        if gate.flip + 0.5 * prior > self._p.flip:
-            belief.turn_gate(gate.slot, mirrored)
-            belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
-            gate.flip = 0.0
+        if gate.flip + 0.5 * prior < self._p.flip:
+            return False
+        belief.turn_gate(gate.slot, mirrored)
+        belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
+        gate.flip = 0.0
+        return True
 
     def _make_room(self, belief: Belief, away: float) -> bool:
         """Drop the least useful gate: one passed, else the farthest if it is farther than `away`."""

@@ -97,7 +97,9 @@ class Sighting:
         self._P[3:, 3:] += self.params.accel_sd**2 * dt * np.eye(3)
         self._pass()
 
-    def look(self, views: Sequence[GateView], ned_from_frd: Rot[Ned, Frd], rates: Vec[Frd], age: float) -> None:
+    def look(
+        self, views: Sequence[GateView], ned_from_frd: Rot[Ned, Frd], rates: Vec[Frd], age: float
+    ) -> None:
         """Take in the gates of a frame exposed `age` seconds ago with this attitude and body rates."""
         for gate in self.gates:
             gate.unseen += 1
@@ -137,9 +139,7 @@ class Sighting:
             return
         gate.views += 1
         gate.unseen = 0
-        gate.normal = wrap_angle(
-            gate.normal + self.params.normal_gain * wrap_angle(heading - gate.normal)
-        )
+        gate.normal = wrap_angle(gate.normal + self.params.normal_gain * wrap_angle(heading - gate.normal))
         if gate is self.target:
             self._correct(gate, place.position.array(), view, turning, age)
         else:
@@ -152,7 +152,12 @@ class Sighting:
         return self.gates[best[1]] if best[0] < reach else None
 
     def _correct(
-        self, gate: SeenGate, point: NDArray[np.float64], view: GateView, turning: NDArray[np.float64], age: float
+        self,
+        gate: SeenGate,
+        point: NDArray[np.float64],
+        view: GateView,
+        turning: NDArray[np.float64],
+        age: float,
     ) -> None:
         """Correct the target's place and the velocity; `turning` is how fast the point goes round, m/s."""
         p = self.params

@@ -68,6 +68,10 @@ class SimNode:
         self._frame_loss = frame_loss
         self._luck = stream(run_seed, "frames/loss")
 
+    def observe(self, observer: SimObserver) -> None:
+        """Tell `observer` too what happens from now on."""
+        self._observers.append(observer)
+
     def due(self) -> Nanos | None:
         """Return when to wake it next."""
         return earliest(self.simulator.due(), self.camera.due(), self.wire.due())
