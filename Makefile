@@ -1,5 +1,8 @@
-# `make check` is what CI runs.
+# `make check` is what CI runs; `make acceptance` flies the long campaigns (resumable).
 check:
 	uv run --locked python tests/check.py
 
-.PHONY: check
+acceptance:
+	uv run --locked python tests/acceptance.py
+
+.PHONY: check acceptance

@@ -88,8 +88,8 @@ def fly(
     image_ms=26,
     loss=0.02,
     imu_noise=NOISE,
-    observe=lambda now, sim, out: None,
-    blind=lambda t: False,
+    observe=None,
+    blind=None,
 ):
     """Fly one race in lockstep; `observe` after every step of the pilot, `blind(t_s)` hides frames."""
     rates = {
@@ -113,7 +113,7 @@ def fly(
         now = max(now, min(sim.due(), pilot.due(), heap[0][0] if heap else sim.due()))
         for item in sim.advance(now):
             if isinstance(item, Exposure):
-                if luck.random() >= loss and not blind(now / NS_PER_S):
+                if luck.random() >= loss and not (blind and blind(now / NS_PER_S)):
                     jpeg = snapshot(course, item.pose, pixels)
                     image = Image(t_ns=item.t_ns, frame_id=item.frame_id, jpeg=jpeg)
                     send(now + image_ms * NS_PER_MS, True, image)
@@ -133,7 +133,8 @@ def fly(
             for message in out:
                 send(now + NS_PER_MS, False, message)
             commands += [(now, message) for message in out if isinstance(message, RateCommand)]
-            observe(now, sim, out)
+            if observe is not None:
+                observe(now, sim, out)
     return SimpleNamespace(verdict=sim.verdict, events=events, commands=commands, sim=sim)
 
 

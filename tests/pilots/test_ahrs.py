@@ -10,9 +10,10 @@ from racewire.pilots.ahrs import Ahrs
 
 PAD = math.radians(-17.8)
 HZ = 120
+NO_BIAS = Vec(0.0, 0.0, 0.0)
 
 
-def resting(attitude, gyro_bias=Vec(0.0, 0.0, 0.0), noise=0.0, count=200):
+def resting(attitude, gyro_bias=NO_BIAS, noise=0.0, count=200):
     rng = np.random.default_rng(0)
     force = attitude.inverse() @ Vec(0.0, 0.0, -9.81)
     for i in range(count):

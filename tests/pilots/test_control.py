@@ -10,6 +10,7 @@ from racewire.core.frames import Rot, Vec
 from racewire.pilots.control import Command, Controller, Kinematics
 
 LEVEL = Rot.from_euler(0.0, 0.0, 0.0)
+STILL = Vec(0.0, 0.0, 0.0)
 HOVER = Vec(0.0, 0.0, -9.81)
 
 
@@ -18,7 +19,7 @@ def controller(params):
     return Controller(params.control, params.airframe)
 
 
-def at_rest(attitude=LEVEL, velocity=Vec(0.0, 0.0, 0.0)):
+def at_rest(attitude=LEVEL, velocity=STILL):
     return Kinematics(0, Vec(0.0, 0.0, 0.0), velocity, attitude, HOVER, Vec(0.0, 0.0, 0.0))
 
 

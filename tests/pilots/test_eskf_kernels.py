@@ -131,7 +131,7 @@ def test_drag_tells_the_velocity_through_the_air(axis):
     drag = np.array((0.05, 0.0496))
     force = np.array((*(-drag * true[:2] * np.abs(true[:2])), -11.0))
     x, P = (
-        state(Rot.identity(), velocity=true + (0.8, -0.7, 0.0)),
+        state(Rot.identity(), velocity=true + np.array((0.8, -0.7, 0.0))),
         np.diag([1e-6] * 3 + [1.0] * 3 + [1e-6] * 9),
     )
     for _ in range(30):

@@ -34,6 +34,8 @@ Look: TypeAlias = Callable[[bytes, float], Sequence[GateView]]
 """The pilot's eyes: the gates in a JPEG, given how far the picture is turned clockwise (rad)."""
 
 _RESTART_NS = NS_PER_S // 2
+_FASTEST_TURN = 100.0  # rad/s; a faster one is no measurement
+_STRONGEST = 1000.0  # m/s^2; likewise
 _OLDEST = 0.3  # s; older frames are taken for this old
 _LONGEST = 0.1  # s; a longer gap in the telemetry is not bridged
 
@@ -130,14 +132,15 @@ class CompletionPilot:
                     out.append(self._command(now))
                 case _:
                     pass
-        heard = self._due is not None or bool(out) or bool(self._attitudes)
-        if not out and heard and (self._due is None or now >= self._due):
+        if not out and self._attitudes and (self._due is None or now >= self._due):
             out.append(self._command(now))
         if out:
             self._due = now + round(self._params.command_ms * NS_PER_MS)
         return out
 
     def _hear(self, attitude: Attitude) -> None:
+        if not _sane(attitude.rates, _FASTEST_TURN):
+            return
         if self._attitudes and attitude.t_ns < self._attitudes[-1].t_ns - _RESTART_NS:
             self._start_over()  # the vehicle's clock was set back: a new run
         if self._attitudes and attitude.t_ns <= self._attitudes[-1].t_ns:
@@ -148,7 +151,7 @@ class CompletionPilot:
             self._attitudes.popleft()
 
     def _feel(self, imu: Imu) -> None:
-        if not self._attitudes:
+        if not self._attitudes or not _sane(imu.specific_force, _STRONGEST):
             return
         if self._imu is not None:
             dt = seconds(imu.t_ns - self._imu.t_ns)
@@ -222,8 +225,15 @@ class CompletionPilot:
         g = self._params.guide
         down_up = (since % (4.0 * g.sink_s)) / g.sink_s
         vertical = -g.sink if 1.0 <= down_up < 3.0 else g.sink
-        sweep = math.radians(g.sweep_deg) * math.sin(math.tau * since / g.sweep_s)
+        # each sweep is wider than the last, up to all around
+        reach = min(180.0, g.sweep_deg * (1.0 + since / g.sweep_s))
+        sweep = math.radians(reach) * math.sin(math.tau * since / g.sweep_s)
         return np.array((0.0, 0.0, vertical)), heading + sweep
+
+
+def _sane(vector: Vec[Frd], most: float) -> bool:
+    """Tell whether a measured vector is finite and not absurd."""
+    return vector.norm() <= most  # false for NaN
 
 
 def _stick_command(now: Nanos, sticks: Sticks) -> StickCommand:

@@ -177,9 +177,10 @@ class GatePilot:
             return
         self._imu = imu
         sample = np.array(numbers)
-        self._phases.imu(imu.t_ns)
         if not self._phases.flying:
             self._ahrs.rest(imu)
+            if self._ahrs.levelled:
+                self._phases.imu(imu.t_ns)
             if not self._levelled and self._ahrs.levelled:
                 self._filter.reset(self._ahrs.attitude, self._ahrs.bias)
                 self._map.clear()

@@ -68,9 +68,8 @@ class Pace:
         if self._must_go_back(state, way[0]):
             return self._go_back(state, way[0])
         aim = approach(state.position, state.velocity, way, self._g)
-        if aim.time > self._p.look_ahead_s:
-            view = way[0].centre - state.position
-        else:
+        view = way[0].centre - state.position
+        if view.norm() < self._p.look_ahead_s * max(state.velocity.norm(), 1.0):
             view = way[1].centre - state.position if len(way) > 1 else aim.exit
         return Wish(aim.accel, _heading(view))
 

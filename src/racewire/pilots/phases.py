@@ -1,6 +1,6 @@
 """The phases of a race, as the pilot lives them. Times on the vehicle's boot clock.
 
-    WAIT_FOR_DATA   ask to arm, once a second, until a heartbeat says so and the IMU speaks
+    WAIT_FOR_DATA   ask to arm, once a second, until a heartbeat says so and the IMU has levelled
     WAIT_FOR_START  silent motors until GO
     FLYING          racing
     LOST            no gate seen for 30 frames: brake and look around
@@ -63,7 +63,7 @@ class Phases:
         self._armed = message.armed
 
     def imu(self, t_ns: Nanos) -> None:
-        """Note that the IMU speaks."""
+        """Note that the IMU speaks, and has spoken for long enough to level."""
         self._see(t_ns)
         self._imu = True
 

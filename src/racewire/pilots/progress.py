@@ -133,11 +133,12 @@ class Progress:
                 continue
             pose = self._poses[gate.number]
             way = pose.position - here
-            cost = self._cost(way, ahead) + self._p.retry_cost * gate.retries
+            cost = self._cost(way, ahead)
             if self._ahead[gate.number] > 0.0:
                 cost += self._p.behind_cost
             elif gate is self.target:
                 cost *= 0.0 if way.norm() < self._p.keep_within else self._p.better
+            cost += self._p.retry_cost * gate.retries
             if cost < least:
                 best, least = gate, cost
         self.target = best

@@ -27,6 +27,7 @@ class SightParams:
 
     most_gates: int
     patience: int
+    patience_s: float
     views: int
     apart: float
     apart_share: float
@@ -43,12 +44,16 @@ class SightParams:
 
 @dataclass(slots=True)
 class SeenGate:
-    """One gate: where it is from the drone, the heading of its forward axis (rad), how well it is known."""
+    """One gate: where it is from the drone, the heading of its forward axis (rad), how well it is known.
+
+    `unseen` counts the frames since it was last seen; `fresh`: this frame showed it.
+    """
 
     place: NDArray[np.float64]
     normal: float
     views: int = 1
     unseen: int = 0
+    fresh: bool = True
 
     @property
     def ahead(self) -> float:
@@ -72,16 +77,17 @@ class Sighting:
     params: SightParams
     camera: Camera
     velocity: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
-    gates: list[SeenGate] = field(default_factory=lambda: [])
+    gates: list[SeenGate] = field(default_factory=list[SeenGate])
     target: SeenGate | None = None
     passed: int = 0
     delay: float = 0.0
     _lost: SeenGate | None = None
-    _P: NDArray[np.float64] = field(default_factory=lambda: np.zeros((6, 6)))
+    _dark: float = 0.0
+    _cov: NDArray[np.float64] = field(default_factory=lambda: np.zeros((6, 6)))
 
     def __post_init__(self) -> None:
         """Start at rest, as well as that is known."""
-        self._P[3:, 3:] = self.params.start_speed_sd**2 * np.eye(3)
+        self._cov[3:, 3:] = self.params.start_speed_sd**2 * np.eye(3)
 
     def move(self, accel: Vec[Ned], dt: float) -> None:
         """Carry velocity and gates `dt` seconds on with the acceleration `accel`."""
@@ -93,16 +99,21 @@ class Sighting:
             self._lost.place = self._lost.place - step
         F = np.eye(6)
         F[:3, 3:] = -dt * np.eye(3)
-        self._P = F @ self._P @ F.T
-        self._P[3:, 3:] += self.params.accel_sd**2 * dt * np.eye(3)
+        self._cov = F @ self._cov @ F.T
+        self._cov[3:, 3:] += self.params.accel_sd**2 * dt * np.eye(3)
         self._pass()
+        self._dark += dt
+        if self._dark > self.params.patience_s:
+            self._lose()
 
     def look(
         self, views: Sequence[GateView], ned_from_frd: Rot[Ned, Frd], rates: Vec[Frd], age: float
     ) -> None:
         """Take in the gates of a frame exposed `age` seconds ago with this attitude and body rates."""
+        self._dark = 0.0
         for gate in self.gates:
             gate.unseen += 1
+            gate.fresh = False
         for view in views:
             fit = gate_pose(view, self.camera)
             if fit is None:
@@ -122,9 +133,7 @@ class Sighting:
             self._take(place, view, turning, age)
         self.gates = [g for g in self.gates if g is self.target or g.unseen <= 4 * self.params.patience]
         if self.target is not None and self.target.unseen > self.params.patience:
-            self._lost = self.target
-            self.gates = [gate for gate in self.gates if gate is not self.target]
-            self._aim_at(None)
+            self._lose()
         self._choose()
 
     def _take(self, place: Pose[Ned, Gate], view: GateView, turning: NDArray[np.float64], age: float) -> None:
@@ -138,7 +147,7 @@ class Sighting:
                 self.gates.append(SeenGate(point, heading))
             return
         gate.views += 1
-        gate.unseen = 0
+        gate.unseen, gate.fresh = 0, True
         gate.normal = wrap_angle(gate.normal + self.params.normal_gain * wrap_angle(heading - gate.normal))
         if gate is self.target:
             self._correct(gate, place.position.array(), view, turning, age)
@@ -147,7 +156,11 @@ class Sighting:
 
     def _known(self, point: NDArray[np.float64]) -> SeenGate | None:
         reach = self.params.apart + self.params.apart_share * float(np.linalg.norm(point))
-        near = [(float(np.linalg.norm(gate.place - point)), i) for i, gate in enumerate(self.gates)]
+        near = [
+            (float(np.linalg.norm(gate.place - point)), i)
+            for i, gate in enumerate(self.gates)
+            if not gate.fresh  # one frame shows a gate once
+        ]
         best = min(near, default=(math.inf, 0))
         return self.gates[best[1]] if best[0] < reach else None
 
@@ -166,19 +179,22 @@ class Sighting:
         pixel = max(view.sigma_px, p.corner_px) / self.camera.fx
         along = distance * distance * pixel / GATE_SIZE.outer
         across = distance * math.hypot(pixel, p.aim_sd)
-        R = across**2 * np.eye(3) + (along**2 + 1e-4) * np.outer(ray, ray)
-        R += p.delay_sd**2 * np.outer(turning, turning)
+        R = (
+            across**2 * np.eye(3)
+            + (along**2 + 1e-4) * np.outer(ray, ray)
+            + p.delay_sd**2 * np.outer(turning, turning)
+        )
         H = np.hstack((np.eye(3), age * np.eye(3)))
         innovation = point - (gate.place + age * self.velocity)
-        if self._P[0, 0] < 0.25:  # the place is known well enough to tell
+        if self._cov[0, 0] < 0.25:  # the place is known well enough to tell
             learnt = float(turning @ innovation) / (float(turning @ turning) + 100.0)
             self.delay = max(0.0, min(p.longest_delay, self.delay + p.delay_gain * learnt))
-        K = self._P @ H.T @ np.linalg.inv(H @ self._P @ H.T + R)
+        K = self._cov @ H.T @ np.linalg.inv(H @ self._cov @ H.T + R)
         change = K @ innovation
         gate.place = gate.place + change[:3]
         self.velocity = self.velocity + change[3:]
-        self._P = (np.eye(6) - K @ H) @ self._P
-        self._P = 0.5 * (self._P + self._P.T)
+        self._cov = (np.eye(6) - K @ H) @ self._cov
+        self._cov = 0.5 * (self._cov + self._cov.T)
 
     def _pass(self) -> None:
         if self.target is not None and self.target.ahead < -self.params.passed:
@@ -187,11 +203,24 @@ class Sighting:
             self._aim_at(None)
             self._choose()
 
-    def _choose(self) -> None:
-        """Fly to the nearest gate in front, unless there is a target; not far beyond one that was lost."""
+    def _lose(self) -> None:
+        """Give the target up, but remember where it was."""
         if self.target is not None:
-            return
-        reach = math.inf if self._lost is None else 1.3 * self._lost.distance + 3.0
+            self._lost = self.target
+            self.gates = [gate for gate in self.gates if gate is not self.target]
+            self._aim_at(None)
+
+    def _choose(self) -> None:
+        """Fly to the nearest gate in front; keep a target unless one stands well before it.
+
+        Of those beyond a gate that was lost, none is taken that is much farther.
+        """
+        if self.target is not None:
+            reach = 0.6 * self.target.distance
+        elif self._lost is not None:
+            reach = 1.3 * self._lost.distance + 3.0
+        else:
+            reach = math.inf
         front = [
             gate
             for gate in self.gates
@@ -207,12 +236,12 @@ class Sighting:
 
     def _aim_at(self, gate: SeenGate | None) -> None:
         self.target = gate
-        self._P[:3, :] = 0.0
-        self._P[:, :3] = 0.0
+        self._cov[:3, :] = 0.0
+        self._cov[:, :3] = 0.0
         if gate is not None:
             gate.unseen = 0
             sd = _PLACE_SD + 0.05 * gate.distance
-            self._P[:3, :3] = sd * sd * np.eye(3)
+            self._cov[:3, :3] = sd * sd * np.eye(3)
 
 
 def _lean(ned_from_gate: Rot[Ned, Gate]) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from racewire.core.frames import Frd, Ned, Rot, Vec
+from racewire.core.frames import Frd, Ned, Rot
 
 GRAVITY = 9.81
 """m/s^2."""

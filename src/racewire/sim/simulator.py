@@ -26,8 +26,8 @@ from racewire.race.geometry import geometry
 from racewire.race.referee import Phase, RaceState, Sample
 from racewire.race.rules import Rules
 from racewire.sensors.imu import ImuNoise, ImuSensor
-from racewire.sim.world import GRAVITY, VehicleInWorld
-from racewire.vehicles.base import Motion, Vehicle
+from racewire.sim.world import VehicleInWorld
+from racewire.vehicles.base import GRAVITY, Motion, Vehicle
 from racewire.world.course import Course
 
 TICK_NS = NS_PER_MS

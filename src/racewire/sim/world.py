@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 
 from racewire.core.frames import Ned, Vec
 from racewire.race.referee import Touch
-from racewire.vehicles.base import Vehicle
+from racewire.vehicles.base import GRAVITY, Vehicle
 from racewire.world.contact import NOTHING, ContactWorld, touch
 from racewire.world.course import Course
-
-GRAVITY = 9.81
-"""Standard gravity of the plant, m/s^2."""
 
 RESTITUTION = 0.2
 FRICTION = 0.4
