@@ -12,17 +12,25 @@ from typing import Any, cast
 from racewire.core.config import load
 from racewire.core.errors import ConfigError
 from racewire.pilots.base import Pilot
+from racewire.pilots.completion import CompletionParams, CompletionPilot
 from racewire.pilots.gate_pilot import GateParams, GatePilot
 
-GATE_CONFIG = Path(__file__).parent / "data" / "gate.toml"
+_DATA = Path(__file__).parent / "data"
+GATE_CONFIG = _DATA / "gate.toml"
 """The gate pilot's parameters in the package."""
+COMPLETION_CONFIG = _DATA / "completion.toml"
+"""The completion pilot's parameters in the package."""
 
 
 def _gate(config: Path | None) -> Pilot:
     return GatePilot(load(GateParams, config or GATE_CONFIG))
 
 
-PILOTS: dict[str, Callable[[Path | None], Pilot]] = {"gate": _gate}
+def _completion(config: Path | None) -> Pilot:
+    return CompletionPilot(load(CompletionParams, config or COMPLETION_CONFIG))
+
+
+PILOTS: dict[str, Callable[[Path | None], Pilot]] = {"gate": _gate, "completion": _completion}
 """Every pilot by name, with what makes one from a config file (None: the one in the package)."""
 
 

@@ -3,6 +3,7 @@
 Both ways build the same two nodes on the same wire; only the loop and the links differ.
 """
 
+import os
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -45,6 +46,9 @@ UNIX_AT_BOOT_NS: Nanos = 1_780_000_000 * NS_PER_S
 
 AFTER_S = 0.5
 """A race that is over runs on this long, so that its last status arrives."""
+
+DRAWING_THREADS = min(2, os.cpu_count() or 1)
+"""Threads that draw a frame; their number changes no byte of it."""
 
 NO_START_S = 20.0
 """A pilot that has not brought the race to its start by then never will."""
@@ -110,7 +114,7 @@ class Race:
         self.hash = RunHash()
         self.pilot_name = config.pilot or default_pilot(config.wire)
         self.simulator = make_simulator(world, conditions, RaceStart(), config.seed)
-        self.develop = make_darkroom(world, self.budget.add)
+        self.develop = make_darkroom(world, self.budget.add, DRAWING_THREADS)
         self.factor = 0.0
         self._over_at: Nanos | None = None
 

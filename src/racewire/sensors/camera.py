@@ -34,8 +34,8 @@ class Camera:
     fy: float = 320.0
     cx: float = 320.0
     cy: float = 180.0
-    frd_from_optical: Rot[Frd, Optical] = tilted_up(math.radians(20.0))  # noqa: RUF009 - frozen value
-    position: Vec[Frd] = Vec(0.0, 0.0, 0.0)  # noqa: RUF009 - frozen value
+    frd_from_optical: Rot[Frd, Optical] = tilted_up(math.radians(20.0))
+    position: Vec[Frd] = Vec(0.0, 0.0, 0.0)
 
     @property
     def matrix(self) -> NDArray[np.float64]:

@@ -26,26 +26,28 @@ class BestOfWindow:
     def __init__(self) -> None:
         """Start without a sample."""
         self._buckets: deque[tuple[int, Nanos, Nanos]] = deque(maxlen=_BUCKETS)  # bucket, score, value
+        self._best: tuple[Nanos, Nanos] | None = None
 
     def add(self, now: Nanos, score: Nanos, value: Nanos) -> None:
         """Take a sample."""
         bucket = now // _BUCKET_NS
         if self._buckets and self._buckets[-1][0] == bucket:
-            if score > self._buckets[-1][1]:
-                self._buckets[-1] = (bucket, score, value)
+            if score <= self._buckets[-1][1]:
+                return
+            self._buckets[-1] = (bucket, score, value)
         else:
             self._buckets.append((bucket, score, value))
+        _, *best = max(self._buckets, key=lambda sample: sample[1])
+        self._best = (best[0], best[1])
 
     def best(self) -> tuple[Nanos, Nanos] | None:
         """Return (score, value) of the best sample, None before the first."""
-        if not self._buckets:
-            return None
-        _, score, value = max(self._buckets, key=lambda sample: sample[1])
-        return score, value
+        return self._best
 
     def clear(self) -> None:
         """Forget every sample."""
         self._buckets.clear()
+        self._best = None
 
 
 class PilotClock:
