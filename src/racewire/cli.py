@@ -15,11 +15,13 @@ from rich.console import Console
 
 from racewire.core.errors import ConfigError, RunError
 from racewire.run.bench import bench as run_bench
+from racewire.run.decode_view import DecodeConfig, show, show_json
 from racewire.run.doctor import diagnose
 from racewire.run.fly import FlyConfig
 from racewire.run.fly import fly as fly_pilot
 from racewire.run.race import RaceConfig, fly_race
 from racewire.run.serve import ServeConfig, serve
+from racewire.run.tap import Tap, TapConfig
 
 app = typer.Typer(
     name="racewire",
@@ -169,6 +171,69 @@ def fly(
         )
     if not flown.finished:
         raise typer.Exit(1)
+
+
+@app.command()
+def record(
+    wire: Wire = "aigp",
+    host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
+    bind: Annotated[str, typer.Option(help="Address to listen on, both sides.")] = "127.0.0.1",
+    peer: Annotated[str, typer.Option(help="Address the pilot listens on.")] = "127.0.0.1",
+    sim_base: Annotated[int, typer.Option(help="The simulator's --port-base.")] = 1000,
+    pilot_base: Annotated[int, typer.Option(help="The pilot's --port-base; 0 for a foreign pilot.")] = 0,
+    log: Annotated[
+        Path | None, typer.Option(help="MCAP file to write. Default: racewire-DATE-TIME.mcap.")
+    ] = None,
+    tlog: Annotated[Path | None, typer.Option(help="Write the MAVLink packets to this .tlog too.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(min=0.1, help="End after so many seconds. Default: on Ctrl-C.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Stand between a pilot and a simulator (run it with --port-base 1000) and write down what they say."""
+    config = TapConfig(
+        wire=wire,
+        host=host,
+        bind=bind,
+        peer=peer,
+        sim_base=sim_base,
+        pilot_base=pilot_base,
+        log=log,
+        tlog=tlog,
+        duration_s=duration,
+    )
+    console = Console(stderr=True)
+    with Tap(config) as tap:
+        console.print(f"recording to {tap.path}", highlight=False)
+        try:
+            tap.run(console)
+        finally:
+            recorded = tap.result()
+            if as_json:
+                _print_json(recorded.as_json())
+            else:
+                Console().print(recorded.text(), highlight=False)
+
+
+@app.command()
+def decode(
+    log: Annotated[Path, typer.Argument(help="MCAP log of race or record, or a .tlog file.")],
+    message: Annotated[list[str] | None, typer.Option(help="Only messages of this name; repeatable.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="Most rows to show, 0 for all. Default: 100; all with --json.")
+    ] = None,
+    tlog: Annotated[Path | None, typer.Option(help="Write the log's MAVLink packets to this .tlog.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A JSON object a line for each message, and one about the log.")
+    ] = False,
+) -> None:
+    """Show a recorded conversation message by message, field by field."""
+    rows = limit if limit is not None else (0 if as_json else 100)
+    config = DecodeConfig(log, tuple(message or ()), rows, tlog)
+    if as_json:
+        show_json(config, sys.stdout.write)
+    else:
+        show(config, Console(width=None if sys.stdout.isatty() else 200))
 
 
 @app.command()

@@ -4,12 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from racewire.core.frames import Gate, Optical, Pose, Rot, Vec
+from racewire.core.frames import Gate, Pose, Rot, Vec
 from racewire.core.seeds import stream
 from racewire.pilots.decode import decode
 from racewire.pilots.detector import DETECTOR, detect
-from racewire.pilots.gate_model import silhouette
-from racewire.pilots.gate_pose import BOARD_FROM_GATE, gate_pose, outline
+from racewire.pilots.gate_pose import gate_pose, outline
 from racewire.render.jpeg import encode
 from racewire.render.renderer import Renderer
 from racewire.sensors.camera import AIGP_CAMERA
@@ -42,8 +41,20 @@ def blank():
 
 
 def fill(canvas, points, colour):
-    shifted = np.rint((np.asarray(points) * FINE - 0.5) * 16).astype(np.int32)
-    cv2.fillConvexPoly(canvas, shifted, colour, cv2.LINE_8, 4)
+    """Paint the samples whose centre lies inside a convex polygon (cv2 would also paint its rim)."""
+    points = np.asarray(points, float) * FINE
+    lo = np.maximum(np.floor(points.min(axis=0)).astype(int), 0)
+    hi = np.minimum(np.ceil(points.max(axis=0)).astype(int), (canvas.shape[1], canvas.shape[0]))
+    if np.any(hi <= lo):
+        return
+    x, y = np.arange(lo[0], hi[0])[None] + 0.5, np.arange(lo[1], hi[1])[:, None] + 0.5
+    sides = np.roll(points, -1, axis=0) - points
+    turns = [
+        dx * (y - py) - dy * (x - px)
+        for (px, py), (dx, dy) in zip(points.tolist(), sides.tolist(), strict=True)
+    ]
+    inside = np.all([t >= 0 for t in turns], axis=0) | np.all([t <= 0 for t in turns], axis=0)
+    canvas[lo[1] : hi[1], lo[0] : hi[0]][inside] = colour
 
 
 def add(canvas, pose, colour=RED):
@@ -76,18 +87,21 @@ def off(view, pose):
 
 
 def random_gates(count, seed=1):
+    """Yield gates and how far each is rolled, rad."""
     rng = stream(seed, "test/gates")
     for _ in range(count):
-        z = rng.uniform(4.0, 25.0)
-        room = max(0.0, 0.45 * z - 1.8)
-        yield facing(
-            rng.uniform(-0.85 * z + 2.0, 0.85 * z - 2.0) if z > 3.0 else 0.0,
-            rng.uniform(-room, room),
+        z = rng.uniform(3.5, 25.0)
+        roll_deg = rng.uniform(-40, 40)
+        pose = facing(
+            rng.uniform(-0.7, 0.7) * z,
+            rng.uniform(-0.4, 0.4) * z,
             z,
             yaw_deg=rng.uniform(-40, 40),
             pitch_deg=rng.uniform(-20, 20),
-            roll_deg=rng.uniform(-40, 40),
+            roll_deg=roll_deg,
         )
+        if whole(pose):
+            yield pose, math.radians(roll_deg)
 
 
 def whole(pose, margin=6.0):
@@ -95,32 +109,29 @@ def whole(pose, margin=6.0):
     return bool(np.all((points > margin) & (points < (640 - margin, 360 - margin))))
 
 
-def test_corners_are_found_to_a_fraction_of_a_pixel():
-    errors, biases, count = [], [], 0
-    for pose in random_gates(60):
-        if not whole(pose):
-            continue
-        (view,) = detect(photo(pose))
+@pytest.mark.parametrize(("quality", "median", "bias"), [(None, 0.03, 0.01), (85, 0.2, 0.03)])
+def test_corners_are_found_to_a_fraction_of_a_pixel(quality, median, bias):
+    errors, offsets, count = [], [], 0
+    for pose, roll in random_gates(50):
+        (view,) = detect(photo(pose, quality=quality), roll=roll)
         count += 1
         assert view.complete
         errors.extend(off(view, pose))
-        middle = outline(pose)[:4].mean(axis=0)
-        biases.extend(((view.outer - outline(pose)[:4]) * np.sign(outline(pose)[:4] - middle)).ravel())
-    assert count > 30
-    assert np.median(errors) < 0.2
-    assert np.percentile(errors, 95) < 0.7
-    assert abs(np.mean(biases)) < 0.08
+        outward = np.sign(outline(pose) - outline(pose)[:4].mean(axis=0))
+        offsets.append((view.corners() - outline(pose)) * outward)
+    assert count >= 25
+    assert np.median(errors) < median
+    assert np.percentile(errors, 95) < 4.0 * median
+    for square in (slice(0, 4), slice(4, 8)):
+        assert abs(np.nanmean([offset[square] for offset in offsets])) < bias
 
 
 def test_sigma_tells_the_size_of_the_errors():
-    for quality, low, high in ((None, 0.4, 2.5), (85, 0.4, 2.5)):
-        ratios = []
-        for pose in random_gates(25, seed=2):
-            if whole(pose):
-                (view,) = detect(photo(pose, quality=quality))
-                ratios.append(np.sqrt(np.mean(off(view, pose) ** 2) / 2.0) / view.sigma_px)
-        assert low < np.median(ratios) ** -1 < 1.0 / low
-        assert np.median(ratios) < high
+    ratios = []
+    for pose, roll in random_gates(30, seed=2):
+        (view,) = detect(photo(pose), roll=roll)
+        ratios.append(np.sqrt(np.mean(off(view, pose) ** 2) / 2.0) / view.sigma_px)
+    assert 0.4 < np.median(ratios) < 1.2
 
 
 @pytest.mark.parametrize("roll_deg", [-44, -30, -10, 0, 10, 30, 44])
@@ -248,7 +259,11 @@ def test_nothing_is_found_where_there_is_no_gate():
 def test_square_with_a_wrong_opening_is_no_gate(hole):
     canvas = blank()
     for half, colour in ((60.0, RED), (60.0 * hole, (15, 15, 15))):
-        fill(canvas, [(320 + sx * half, 180 + sy * half) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))], colour)
+        fill(
+            canvas,
+            [(320 + sx * half, 180 + sy * half) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))],
+            colour,
+        )
     assert detect(picture(canvas)) == []
 
 
@@ -282,7 +297,7 @@ def test_mirrored_picture_gives_mirrored_views():
 
 
 def test_same_picture_gives_same_views_and_is_left_alone():
-    image = photo(*random_gates(3, seed=4))
+    image = photo(*(pose for pose, _ in random_gates(8, seed=4)))
     before = image.copy()
     first, second = detect(image), detect(image)
     assert np.array_equal(image, before)
@@ -334,22 +349,3 @@ def test_next_gate_is_found_in_rendered_frames():
     assert seen == wanted
     assert strays == 0
     assert np.median(errors) < 0.25
-
-
-def test_board_axes_are_right_down_away():
-    away: Vec = BOARD_FROM_GATE @ Vec(1.0, 0.0, 0.0)
-    assert (away.x, away.y, away.z) == pytest.approx((0.0, 0.0, 1.0))
-
-
-def test_outline_is_that_of_the_solid_ring():
-    eye = Vec[Gate](-6.0, -2.4, 0.3)
-    pose = Pose(-(Rot[Optical, Gate].identity() @ Vec(0.0, 0.0, 0.0)), Rot.identity())
-    assert pose.position.norm() == 0.0
-    left, right = silhouette(eye)[[0, 1], 0]
-    # the left outer wall is seen from beyond it, so the back edge bounds the ring there
-    assert left < -1.35
-    assert right == pytest.approx(1.35)
-    # both walls of the tunnel: front edge on the side the eye is beyond, back edge on the other
-    inner_left, inner_right = silhouette(eye)[[4, 5], 0]
-    assert inner_left == pytest.approx(-0.75)
-    assert inner_right < 0.75

@@ -7,7 +7,9 @@ source, or in Numba's user-wide cache where that folder is read-only.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 os.environ.setdefault("NUMBA_DISABLE_INTEL_SVML", "1")
@@ -37,7 +39,27 @@ def plain(function: Function) -> Function:
     return cast("Function", getattr(function, "py_func", function))
 
 
-def warm(*kernels: Callable[[], object]) -> None:
-    """Call each of `kernels` once, so that their compiled code is loaded or made now."""
-    for call in kernels:
-        call()
+@contextmanager
+def watching_compilation(started: Callable[[], None], ended: Callable[[], None]) -> Generator[None]:
+    """Call `started` and `ended` around every compilation inside the block; loading from the cache is none.
+
+    Compilations nest: only the outermost is told of. The calls come from the thread that compiles.
+    """
+    event = cast("Any", import_module("numba.core.event"))
+    depth = 0
+
+    class Listener(event.Listener):
+        def on_start(self, event: object) -> None:  # noqa: ARG002 - Numba's signature
+            nonlocal depth
+            depth += 1
+            if depth == 1:
+                started()
+
+        def on_end(self, event: object) -> None:  # noqa: ARG002
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                ended()
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

@@ -167,6 +167,45 @@ class StickCommand:
     yaw: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttitudeCommand:
+    """Wanted attitude, to be held, and collective thrust, 0 to 1."""
+
+    t_ns: Nanos
+    ned_from_frd: Rot[Ned, Frd]
+    thrust: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotionCommand:
+    """Wanted motion in the world, for the vehicle's autopilot: the first that is given of four.
+
+    Position (m), velocity (m/s), acceleration (m/s^2) or force (N), the last two on top of hovering.
+    `yaw` (rad; None keeps the last one wanted) turns on at `yaw_rate` (rad/s). A `thrust` (0 to 1) takes
+    the place of what the autopilot would give.
+    """
+
+    t_ns: Nanos
+    position: Vec[Ned] | None = None
+    velocity: Vec[Ned] | None = None
+    acceleration: Vec[Ned] | None = None
+    force: Vec[Ned] | None = None
+    yaw: float | None = None
+    yaw_rate: float = 0.0
+    thrust: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorCommand:
+    """Wanted output of each motor, 0 to 1, with nothing that holds the vehicle level."""
+
+    t_ns: Nanos
+    front_left: float
+    front_right: float
+    back_left: float
+    back_right: float
+
+
 FromVehicle: TypeAlias = (
     Heartbeat
     | Imu
@@ -180,5 +219,6 @@ FromVehicle: TypeAlias = (
     | Image
     | Ack
 )
-ToVehicle: TypeAlias = Heartbeat | Arm | Reset | RateCommand | StickCommand
+FlightCommand: TypeAlias = RateCommand | StickCommand | AttitudeCommand | MotionCommand | MotorCommand
+ToVehicle: TypeAlias = Heartbeat | Arm | Reset | FlightCommand
 Message: TypeAlias = FromVehicle | ToVehicle

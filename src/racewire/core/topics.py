@@ -36,6 +36,9 @@ TOPICS: dict[str, Topic] = {
     "reset": Topic(messages.Reset, 0, 0),
     "rate_command": Topic(messages.RateCommand, 60, 100 * NS_PER_MS),
     "stick_command": Topic(messages.StickCommand, 30, 100 * NS_PER_MS),
+    "attitude_command": Topic(messages.AttitudeCommand, 60, 100 * NS_PER_MS),
+    "motion_command": Topic(messages.MotionCommand, 30, 200 * NS_PER_MS),
+    "motor_command": Topic(messages.MotorCommand, 250, 100 * NS_PER_MS),
 }
 
 TOPIC_OF: dict[type[messages.Message], str] = {topic.type: name for name, topic in TOPICS.items()}

@@ -55,6 +55,8 @@ class Belief:
         self._camera = np.array(
             (camera.fx, camera.fy, camera.cx, camera.cy, q.w, q.x, q.y, q.z, o.x, o.y, o.z)
         )
+        drift, turn = params.gate_drift**2, math.radians(params.gate_turn_deg) ** 2
+        self._ageing = np.tile((drift, drift, drift, turn, turn, turn), most)
         self._size = np.array((0.5 * GATE_SIZE.outer, 0.5 * GATE_SIZE.inner, GATE_SIZE.depth))
         self.place(Rot.identity(), Vec(0.0, 0.0, 0.0))
 
@@ -132,10 +134,7 @@ class Belief:
 
     def age_gates(self) -> None:
         """Let gates grow a little less certain: the errors of successive frames are not independent."""
-        drift, turn = self._b.gate_drift**2, math.radians(self._b.gate_turn_deg) ** 2
-        for e in range(k.BODY, self.n, 6):
-            self.P[range(e, e + 3), range(e, e + 3)] += drift
-            self.P[range(e + 3, e + 6), range(e + 3, e + 6)] += turn
+        self.P[range(k.BODY, self.n), range(k.BODY, self.n)] += self._ageing[: self.n - k.BODY]
 
     def move_gate(self, slot: int, sd: float) -> None:
         """Admit that a gate may stand elsewhere by this standard deviation (m)."""

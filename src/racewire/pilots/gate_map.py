@@ -106,7 +106,8 @@ class GateMap:
             belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
             gate.views += 1
             gate.seen_ns, gate.missed, gate.conflicts = t_ns, 0, 0
-            self._weigh_mirror(belief, gate, sight)
+            if gate.flip > -2.0 * self._p.flip:  # the question is still open
+                self._weigh_mirror(belief, gate, sight)
         known = len(matches)
         for sight in left:
             known += self._take_in(belief, sight, t_ns, {id(gate) for gate, _ in matches})
@@ -141,7 +142,8 @@ class GateMap:
 
     def _take_in(self, belief: Belief, sight: _Sight, t_ns: Nanos, matched: set[int]) -> int:
         """Start a gate from a view that is no known one's; return 1 if the view was one's after all."""
-        if belief.full and self._about(sight) > 1.2 * self._reach(belief):
+        about = self._about(sight)
+        if about > self._p.farthest or (belief.full and about > 1.2 * self._reach(belief)):
             return 0
         pose = self._pose_of(belief, sight)
         if pose is None:

@@ -70,6 +70,41 @@ def _thin(points: NDArray[np.float64], border: NDArray[np.uint8], most: int, sma
 thin = kernel(_thin)
 
 
+def _name_in_turn(angle: NDArray[np.float64], length: NDArray[np.float64], label: NDArray[np.int64]) -> None:
+    """Name four sides 0 top, 1 right, 2 bottom, 3 left, in the order that fits their directions best."""
+    best, first = -1.0e18, 0
+    for offset in range(4):
+        fit = 0.0
+        for i in range(4):
+            fit += length[i] * math.cos(angle[i] - 0.5 * math.pi * (i + offset))
+        if fit > best:
+            best, first = fit, offset
+    for i in range(4):
+        label[i] = (i + first) % 4
+
+
+name_in_turn = kernel(_name_in_turn)
+
+
+def _name_by_direction(
+    angle: NDArray[np.float64], length: NDArray[np.float64], label: NDArray[np.int64]
+) -> None:
+    """Name the sides of a cut quad each by its own direction; -1 for cuts (length 0) and for doubles."""
+    # the turn against an upright square, within +-45 degrees: the mean over quarter turns
+    turn = 0.25 * math.atan2(np.sum(length * np.sin(4.0 * angle)), np.sum(length * np.cos(4.0 * angle)))
+    count = np.zeros(4, np.int64)
+    for i in range(angle.shape[0]):
+        if length[i] > 0.0:
+            label[i] = round((angle[i] - turn) / (0.5 * math.pi)) % 4
+            count[label[i]] += 1
+    for i in range(angle.shape[0]):
+        if label[i] >= 0 and count[label[i]] > 1:
+            label[i] = -1
+
+
+name_by_direction = kernel(_name_by_direction)
+
+
 def _name_corners(hull: Outline, width: int, height: int, roll: float, corners: NDArray[np.float64]) -> None:
     """Write the labelled corners of a hull of pixel indices, shape (n, 2), to `corners`, shape (4, 2)."""
     corners[:, :] = math.nan
@@ -91,25 +126,22 @@ def _name_corners(hull: Outline, width: int, height: int, roll: float, corners: 
             if max(a, b) < 2.0 or min(a, b) > limit - 2.0:
                 border[i] = 1
     n = thin(points, border, 4, 0.012)
-    angle, label, sine, cosine = np.empty(n), np.full(n, -1), 0.0, 0.0
+    angle, length, label = np.empty(n), np.zeros(n), np.full(n, -1)
+    true_sides = 0
     for i in range(n):
         j = i + 1 if i + 1 < n else 0
         dx, dy = points[j, 0] - points[i, 0], points[j, 1] - points[i, 1]
         angle[i] = math.atan2(dy, dx) - roll
         if not border[i]:
-            length = math.sqrt(dx * dx + dy * dy)
-            sine += length * math.sin(4.0 * angle[i])
-            cosine += length * math.cos(4.0 * angle[i])
-    # the turn against an upright square, within +-45 degrees: the mean over quarter turns
-    turn = 0.25 * math.atan2(sine, cosine)
-    count = np.zeros(4, np.int64)
-    for i in range(n):
-        if not border[i]:
-            label[i] = round((angle[i] - turn) / (0.5 * math.pi)) % 4
-            count[label[i]] += 1
+            length[i] = math.sqrt(dx * dx + dy * dy)
+            true_sides += 1
+    if n == 4 and true_sides == 4:
+        name_in_turn(angle, length, label)
+    else:
+        name_by_direction(angle, length, label)
     for i in range(n):
         before, after = label[i - 1] if i > 0 else label[n - 1], label[i]
-        if before >= 0 and after >= 0 and (before + 1) % 4 == after and max(count[before], count[after]) == 1:
+        if before >= 0 and after >= 0 and (before + 1) % 4 == after:
             corners[after, 0], corners[after, 1] = points[i, 0], points[i, 1]
 
 

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from racewire.core.clock import Nanos, seconds
+from racewire.core.jit import watching_compilation
 from racewire.pilots.base import Pilot
 from racewire.sim.simulator import Simulator
 
@@ -59,11 +60,29 @@ class Progress:
         self._live.update(Text(text))
 
 
+class Compilation:
+    """Whether kernels had to be compiled, and how long that took (ns); said once, when it begins."""
+
+    def __init__(self, console: Console | None) -> None:
+        self.took_ns: Nanos = 0
+        self._console = console
+        self._since: Nanos = 0
+
+    def started(self) -> None:
+        """Note that the compiler runs."""
+        if self._console is not None and not self.took_ns:
+            self._console.print("compiling (once: the next start is quick)", highlight=False)
+            self.took_ns = 1
+        self._since = time.perf_counter_ns()
+
+    def ended(self) -> None:
+        """Note that it is done."""
+        self.took_ns += time.perf_counter_ns() - self._since
+
+
 @contextmanager
-def compiling(console: Console | None) -> Generator[None]:
-    """Say that kernels are being compiled, for as long as that lasts."""
-    if console is None:
-        yield
-        return
-    with console.status("loading kernels (the first time compiles them, once)"):
-        yield
+def compiling(console: Console | None) -> Generator[Compilation]:
+    """Watch the compiler, and tell `console` when it begins."""
+    compilation = Compilation(console)
+    with watching_compilation(compilation.started, compilation.ended):
+        yield compilation

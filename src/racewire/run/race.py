@@ -31,7 +31,7 @@ from racewire.run.lockstep import Lockstep
 from racewire.run.loop import Endpoint, Loop
 from racewire.run.pilot_node import PilotNode
 from racewire.run.ports import pilot_ports, sim_ports
-from racewire.run.progress import Progress, compiling
+from racewire.run.progress import Compilation, Progress, compiling
 from racewire.run.record import RunHash, RunLog
 from racewire.run.result import RaceResult, collect
 from racewire.run.sim_node import SimNode, SimObserver
@@ -90,11 +90,12 @@ def fly_race(config: RaceConfig, console: Console | None = None) -> RaceResult:
         loop, run = prepare(config, log)
         if log is not None:
             log.config(run.resolved())
-        with Progress(console) as progress:
-            if config.realtime:
-                _fly_realtime(run, progress, stack)
-            else:
-                _fly_lockstep(loop, run, progress)
+        progress = stack.enter_context(Progress(console))
+        compilation = stack.enter_context(compiling(progress.console))
+        if config.realtime:
+            _fly_realtime(run, progress, stack)
+        else:
+            _fly_lockstep(loop, run, progress, compilation)
         result = run.result()
         if log is not None:
             log.result(result.as_json())
@@ -210,14 +211,14 @@ def warm_up(config: RaceConfig) -> None:
     loop.run(lambda now: now > nanos(_WARM_UP_S))
 
 
-def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress) -> None:
+def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress, compilation: Compilation) -> None:
     def done(now: Nanos) -> bool:
         progress.show(run.simulator, run.pilot.pilot, now)
         return run.over(now)
 
     started = time.perf_counter_ns()
     loop.run(done)
-    run.factor = loop.now / (time.perf_counter_ns() - started)
+    run.factor = loop.now / (time.perf_counter_ns() - started - compilation.took_ns)
 
 
 def _fly_realtime(run: Race, progress: Progress, stack: ExitStack) -> None:
@@ -226,8 +227,7 @@ def _fly_realtime(run: Race, progress: Progress, stack: ExitStack) -> None:
     stack.callback(close_channels, sim_channels)
     pilot_channels = open_channels(pilot_ports(wire, 0), "pilot")
     stack.callback(close_channels, pilot_channels)
-    with compiling(progress.console):
-        warm_up(run.config)
+    warm_up(run.config)
     camera = ThreadCamera(run.develop)
     stack.callback(camera.close)
     run.join(camera, time.time_ns(), None)

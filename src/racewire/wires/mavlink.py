@@ -53,7 +53,7 @@ class Codec:
             start = _next_magic(data, at)
             reason = _NONE if start != at else ""
             if start < len(data):
-                size = _packet_size(data, start)
+                size = packet_size(data, start)
                 if size is None:
                     reason = "torn packet"
                     at = start + 1
@@ -92,7 +92,22 @@ def _next_magic(data: bytes, at: int) -> int:
     return min(found, default=len(data))
 
 
-def _packet_size(data: bytes, start: int) -> int | None:
+def split_packets(data: bytes) -> list[bytes]:
+    """Return the whole packets in a datagram as they are, of any dialect, without checking their sums."""
+    packets: list[bytes] = []
+    at = _next_magic(data, 0)
+    while at < len(data):
+        size = packet_size(data, at)
+        if size is None:
+            at += 1
+        else:
+            packets.append(data[at : at + size])
+            at += size
+        at = _next_magic(data, at)
+    return packets
+
+
+def packet_size(data: bytes, start: int) -> int | None:
     """Return the size of the packet whose header begins at `start`, None if it is cut off."""
     left = len(data) - start
     if left < 8:

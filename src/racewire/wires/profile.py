@@ -1,24 +1,26 @@
 """Build profiles: what one build of the AIGP simulator sends, drops and means, as data.
 
-The files in `profiles/` are the profiles; a profile's name is its file's. Where the original is not
-known, the value is a named key with the proposed default. Source: spec aigp.md, sections 1, 2 and 7.
+The files in `profiles/` are the profiles; a profile's name is its file's. Each says where its build
+differs from `builds.toml`, which holds what all builds share. A file of one's own does the same, or
+begins with `like = "3385-vq2"` to differ from that build. Where the original is not known, the value is
+a named key with the proposed default. Source: spec aigp.md, sections 1, 2 and 7.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from racewire.core.clock import NS_PER_MS, Nanos, exact_rate
-from racewire.core.config import load
+from racewire.core.config import parse, read_toml
 from racewire.core.errors import ConfigError
 from racewire.core.topics import TOPICS
-from racewire.wires.rate_curve import RateCurve
-from racewire.wires.signs import Signs, Triple
+from racewire.wires.commands import Commands
+from racewire.wires.signs import Signs
 
+_SHARED = Path(__file__).with_name("builds.toml")
 _FOLDER = Path(__file__).parent / "profiles"
-
-SETPOINTS = ("stick", "physical", "euler_stick")
-"""What SET_ATTITUDE_TARGET can mean: its body rates are sticks, or rad/s; or its Euler angles are sticks."""
 
 TELEMETRY = (
     "heartbeat",
@@ -31,6 +33,9 @@ TELEMETRY = (
     "image",
 )
 """The topics a profile gives a rate for, or blocks."""
+
+TRACKS = ("sent", "nulled", "absent")
+"""The track burst: as it is; with every record zero; not sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,115 +54,56 @@ class Identity:
     odometry_child_frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class Setpoint:
-    """What SET_ATTITUDE_TARGET means with one `type_mask`: one of `SETPOINTS`."""
-
-    type_mask: int
-    meaning: str
-
-    def __post_init__(self) -> None:
-        """Check the meaning.
-
-        Raises
-        ------
-        ValueError
-            If it is not one of `SETPOINTS`.
-        """
-        if self.meaning not in SETPOINTS:
-            message = f"meaning of type_mask {self.type_mask}: '{self.meaning}' is not one of {SETPOINTS}"
-            raise ValueError(message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
-    """How commands become body rates.
-
-    The rate curves hold for sticks; `physical_gains` are achieved rate over commanded rate;
-    `euler_gains` are rad/s per rad of the quaternion's roll, pitch and yaw; each is there if a
-    setpoint needs it. A body rate beyond
-    `rate_limit` or a thrust more than `thrust_slack` outside 0..1 makes a command absurd. Our own
-    pilot's end commands with `pilot_type_mask`.
-    """
-
-    roll: RateCurve
-    pitch: RateCurve
-    yaw: RateCurve
-    rate_limit: float
-    thrust_slack: float
-    pilot_type_mask: int
-    setpoints: tuple[Setpoint, ...]
-    physical_gains: Triple | None = None
-    euler_gains: Triple | None = None
-
-    def __post_init__(self) -> None:
-        """Check that the parts fit one another.
-
-        Raises
-        ------
-        ValueError
-            If two setpoints share a mask, a gain is missing or not needed, or `pilot_type_mask` has no
-            meaning here, or one that commands no body rates.
-        """
-        if len({setpoint.type_mask for setpoint in self.setpoints}) != len(self.setpoints):
-            message = "setpoints: a type_mask stands twice"
-            raise ValueError(message)
-        meanings = {setpoint.meaning for setpoint in self.setpoints}
-        for meaning, gains in (("physical", self.physical_gains), ("euler_stick", self.euler_gains)):
-            if (meaning in meanings) != (gains is not None):
-                message = f"a setpoint '{meaning}' and its gains must be given together"
-                raise ValueError(message)
-        if self.meaning(self.pilot_type_mask) not in ("stick", "physical"):
-            message = f"pilot_type_mask {self.pilot_type_mask} must be a setpoint of sticks or physical rates"
-            raise ValueError(message)
-
-    def meaning(self, type_mask: int) -> str | None:
-        """Return what SET_ATTITUDE_TARGET means with `type_mask`; None if this build does not fly it."""
-        for setpoint in self.setpoints:
-            if setpoint.type_mask == type_mask:
-                return setpoint.meaning
-        return None
-
-    @property
-    def curves(self) -> tuple[RateCurve, RateCurve, RateCurve]:
-        """The rate curves of roll, pitch and yaw."""
-        return self.roll, self.pitch, self.yaw
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildProfile:
-    """One build. `rates` in Hz by topic; `blocked` topics are never sent."""
+    """One build. `rates` in Hz by topic; `blocked` topics are never sent, whatever their rate.
+
+    Each video frame is sent `video_copies` times on average, spread over the frame period. Every
+    `duplicate_every`-th telemetry packet is sent twice, with a new sequence number; 0 for none.
+    """
 
     rates: dict[str, float]
     blocked: tuple[str, ...]
+    track: str
     ack_delay_ms: float
     jpeg_quality: int
     video_latency_ms: float
+    video_copies: float
+    duplicate_every: int
     identity: Identity
     signs: Signs
     commands: Commands
 
     def __post_init__(self) -> None:
-        """Check that every topic is either sent at a rate or blocked.
+        """Check that every topic has a rate or is blocked.
 
         Raises
         ------
         ValueError
-            If a topic is unknown, missing, or both; if a number is out of range.
+            If a topic is unknown or missing, a number out of range, or a choice none of its list.
         """
         for name in (*self.rates, *self.blocked):
-            if name not in (*TELEMETRY, "track"):
-                message = f"unknown topic '{name}'; the topics are {', '.join((*TELEMETRY, 'track'))}"
+            if name not in TELEMETRY:
+                message = f"unknown topic '{name}'; the topics are {', '.join(TELEMETRY)}"
                 raise ValueError(message)
         for name in TELEMETRY:
-            if (name in self.rates) == (name in self.blocked):
-                message = f"topic '{name}' must either have a rate or be blocked"
+            if name not in self.rates and name not in self.blocked:
+                message = f"topic '{name}' must have a rate or be blocked"
                 raise ValueError(message)
         if any(rate <= 0.0 for rate in self.rates.values()):
             message = "rates must be positive"
             raise ValueError(message)
+        if self.track not in TRACKS:
+            message = f"track: '{self.track}' is not one of {TRACKS}"
+            raise ValueError(message)
         if not 1 <= self.jpeg_quality <= 100:
             message = f"jpeg_quality must be from 1 to 100, not {self.jpeg_quality}"
+            raise ValueError(message)
+        if not 1.0 <= self.video_copies <= 100.0:
+            message = f"video_copies must be from 1 to 100, not {self.video_copies}"
+            raise ValueError(message)
+        if self.duplicate_every < 0:
+            message = "duplicate_every must not be negative"
             raise ValueError(message)
 
     @property
@@ -172,10 +118,12 @@ class BuildProfile:
 
     def topic_rates(self) -> dict[str, Fraction]:
         """Return the exact rates (Hz) of the topics that this build streams."""
-        return {name: exact_rate(rate) for name, rate in self.rates.items()}
+        return {name: exact_rate(rate) for name, rate in self.rates.items() if name not in self.blocked}
 
     def sends(self, topic: str) -> bool:
         """Say whether this build sends `topic` at all."""
+        if topic == "track":
+            return self.track != "absent"
         return topic in TOPICS and topic not in self.blocked
 
 
@@ -184,15 +132,42 @@ def profile_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
-def load_profile(name: str) -> BuildProfile:
-    """Return the build profile called `name`.
+def load_profile(name_or_path: str) -> BuildProfile:
+    """Return the build profile of that name, or the one in that TOML file.
 
     Raises
     ------
     ConfigError
-        If there is none of that name; the text lists the valid ones.
+        If there is none (the text lists the names), or it does not fit.
     """
-    if name not in profile_names():
-        message = f"no build profile '{name}': choose {', '.join(profile_names())}"
-        raise ConfigError(message)
-    return load(BuildProfile, _FOLDER / f"{name}.toml")
+    if name_or_path in profile_names():
+        path = _FOLDER / f"{name_or_path}.toml"
+    elif name_or_path.endswith(".toml"):
+        path = Path(name_or_path)
+    else:
+        raise _unknown(name_or_path)
+    return parse(BuildProfile, _table(path), str(path))
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """Return the keys of a profile file, over those it is like or those that all builds share."""
+    own = read_toml(path)
+    like = own.pop("like", None)
+    if like is None:
+        return _over(read_toml(_SHARED), own)
+    if like not in profile_names():
+        raise _unknown(like)
+    return _over(_table(_FOLDER / f"{like}.toml"), own)
+
+
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with the values of `own`; tables are joined key by key, lists are replaced."""
+    merged = dict(base)
+    for key, value in own.items():
+        below = merged.get(key)
+        merged[key] = _over(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+    return merged
+
+
+def _unknown(name: object) -> ConfigError:
+    return ConfigError(f"no build profile '{name}': choose {', '.join(profile_names())} or a .toml file")

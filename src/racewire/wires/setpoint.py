@@ -1,17 +1,18 @@
-"""SET_ATTITUDE_TARGET: what a pilot's numbers mean as body rates, and the numbers for wanted rates.
+"""SET_ATTITUDE_TARGET: what a pilot's numbers mean as a command, and the numbers for a wanted command.
 
-What the message means depends on its type_mask and on the build (spec aigp.md, section 1.7): its body
-rates are stick values (`stick`) or rad/s (`physical`), or its quaternion's Euler angles are stick
-values (`euler_stick`). Results are true FRD rad/s, as the vehicle will settle on them, and thrust 0..1.
+What the message means depends on its type_mask and on the build (`commands`). Results are true FRD rad/s,
+as the vehicle will settle on them, true attitudes, and thrust 0..1. Source: spec aigp.md, section 1.7.
 """
 
 import math
 from collections.abc import Sequence
 
+from racewire.core.clock import Nanos
 from racewire.core.frames import Frd, Ned, Rot, Vec
+from racewire.core.messages import AttitudeCommand, MotorCommand, RateCommand
 from racewire.wires.base import Rejected
 from racewire.wires.profile import BuildProfile
-from racewire.wires.signs import Triple
+from racewire.wires.signs import Quadruple, Triple, WireBody, attitude_from_target, target_from_attitude
 
 _LARGEST = 3.4e38  # float32
 
@@ -32,9 +33,14 @@ def read_thrust(thrust: float, slack: float) -> float:
 
 
 def read_setpoint(
-    profile: BuildProfile, type_mask: int, quaternion: Sequence[float], body_rates: Triple
-) -> Vec[Frd]:
-    """Return the true body rates (rad/s) that a message asks for; `quaternion` is (w, x, y, z).
+    profile: BuildProfile,
+    type_mask: int,
+    quaternion: Sequence[float],
+    body_rates: Triple,
+    thrust: float,
+    now: Nanos,
+) -> RateCommand | AttitudeCommand | MotorCommand:
+    """Return the command of a message that arrived at `now`; `quaternion` is (w, x, y, z).
 
     Fields that this meaning ignores may hold anything.
 
@@ -45,15 +51,21 @@ def read_setpoint(
     """
     commands = profile.commands
     meaning = commands.meaning(type_mask)
-    if meaning is None:
+    if meaning == "refused":
         raise Rejected("type_mask not supported")
+    u = read_thrust(thrust, commands.thrust_slack)
+    if meaning == "unstabilised":
+        return MotorCommand(t_ns=now, front_left=u, front_right=u, back_left=u, back_right=u)
+    if meaning == "attitude":
+        attitude = attitude_from_target(_rotation(quaternion))
+        return AttitudeCommand(t_ns=now, ned_from_frd=attitude, thrust=u)
+    return RateCommand(t_ns=now, thrust=u, rates=_rates(profile, meaning, quaternion, body_rates))
+
+
+def _rates(profile: BuildProfile, meaning: str, quaternion: Sequence[float], body_rates: Triple) -> Vec[Frd]:
+    commands = profile.commands
     if meaning == "euler_stick":
-        assert commands.euler_gains is not None
-        try:
-            attitude: Rot[Ned, Frd] = Rot.from_quaternion(*quaternion)
-        except ValueError as error:
-            raise Rejected("not a rotation") from error
-        return _saturated(profile, _scaled(commands.euler_gains, attitude.euler()))
+        return _saturated(profile, _scaled(commands.euler_gains, _rotation(quaternion).euler()))
     if not all(math.isfinite(rate) for rate in body_rates):
         raise Rejected("command not finite")
     if any(abs(rate) > commands.rate_limit for rate in body_rates):
@@ -62,7 +74,6 @@ def read_setpoint(
         sticks = profile.signs.stick_from_wire(*body_rates)
         roll, pitch, yaw = (c.rate(s) for c, s in zip(commands.curves, sticks, strict=True))
         return Vec(roll, pitch, yaw)
-    assert commands.physical_gains is not None
     rates = profile.signs.physical_from_wire(*body_rates)
     return _saturated(profile, _scaled(commands.physical_gains, (rates.x, rates.y, rates.z)))
 
@@ -81,15 +92,30 @@ def write_setpoint(profile: BuildProfile, rates: Vec[Frd]) -> tuple[int, Triple]
             for curve, rate in zip(commands.curves, wanted, strict=True)
         )
         return mask, profile.signs.stick_to_wire((roll, pitch, yaw))
-    assert commands.physical_gains is not None
     roll, pitch, yaw = (rate / gain for rate, gain in zip(wanted, commands.physical_gains, strict=True))
     turned = profile.signs.physical_to_wire(Vec(roll, pitch, yaw))
     return mask, (single(turned[0]), single(turned[1]), single(turned[2]))
 
 
+def write_attitude(profile: BuildProfile, ned_from_frd: Rot[Ned, Frd]) -> tuple[int, Quadruple] | None:
+    """Return (type_mask, quaternion) that asks this build to hold an attitude, None if it holds none."""
+    mask = profile.commands.mask_of("attitude")
+    if mask is None:
+        return None
+    q = target_from_attitude(ned_from_frd)
+    return mask, (q.w, q.x, q.y, q.z)
+
+
 def single(value: float) -> float:
     """Return `value` within what a float32 holds; NaN stays NaN."""
     return min(max(value, -_LARGEST), _LARGEST)
+
+
+def _rotation(quaternion: Sequence[float]) -> Rot[Ned, WireBody]:
+    try:
+        return Rot.from_quaternion(*quaternion)
+    except ValueError as error:
+        raise Rejected("not a rotation") from error
 
 
 def _scaled(gains: Triple, values: Triple) -> Triple:

@@ -125,6 +125,23 @@ class Signs:
         return Vec(*_turned(self.physical, Vec(roll, pitch, yaw)))
 
 
+def attitude_from_target(ned_from_target: Rot[Ned, WireBody]) -> Rot[Ned, Frd]:
+    """Return the true attitude that SET_ATTITUDE_TARGET's quaternion asks a late build to hold.
+
+    Such a build takes the tilt before the yaw: it reads the quaternion as Rx(r) Ry(p) Rz(y) and flies the
+    roll -r, pitch p and yaw -y. The inverse of that product is the usual Euler angles of -r, -p, -y.
+    """
+    roll, pitch, yaw = ned_from_target.inverse().euler()
+    return Rot.from_euler(roll, -pitch, yaw)
+
+
+def target_from_attitude(ned_from_frd: Rot[Ned, Frd]) -> Rot[Ned, WireBody]:
+    """Return the quaternion of SET_ATTITUDE_TARGET for a true attitude; see `attitude_from_target`."""
+    roll, pitch, yaw = ned_from_frd.euler()
+    target_from_ned: Rot[WireBody, Ned] = Rot.from_euler(roll, -pitch, yaw)
+    return target_from_ned.inverse()
+
+
 _GATE_FROM_PUBLISHED: Rot[Gate, Published] = Rot.from_euler(0.0, 0.0, -0.5 * math.pi)
 
 
