@@ -8,7 +8,7 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -31,6 +31,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_UsageError: Any = typer.BadParameter.__base__
+"""What typer raises for arguments that cannot be; where it stands depends on typer's version."""
+
 Course = Annotated[str, typer.Option(help="vq1, vq2, random:SEED, or a course file (TOML).")]
 Build = Annotated[
     str | None,
@@ -47,7 +50,7 @@ PilotName = Annotated[
 ]
 PilotConfig = Annotated[Path | None, typer.Option(help="TOML file with the pilot's parameters.")]
 Json = Annotated[bool, typer.Option("--json", help="End with the result as one JSON object on a line.")]
-PortBase = Annotated[int, typer.Option(help="Add this to every UDP port: several pairs on one machine.")]
+PortBase = Annotated[int, typer.Option(help="Add this to every port: several pairs on one machine.")]
 
 
 @app.command()
@@ -114,8 +117,20 @@ def sim(
     result: Annotated[
         Path | None, typer.Option(help="Write the last race's result to this JSON file.")
     ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="Write truth, events and datagrams to this MCAP file.")
+    ] = None,
+    control: Annotated[
+        bool, typer.Option("--control", help="Take JSON commands on TCP 127.0.0.1:14570 (docs/control.md).")
+    ] = False,
+    lockstep: Annotated[
+        bool,
+        typer.Option(
+            "--lockstep", help="Advance only when the pilot says so, on UDP 14571 (docs/lockstep.md)."
+        ),
+    ] = False,
 ) -> None:
-    """Serve the wire in real time for any pilot, one race after another."""
+    """Serve the wire for any pilot, one race after another, in real time unless --lockstep."""
     config = ServeConfig(
         course=course,
         build=build,
@@ -130,6 +145,9 @@ def sim(
         time_limit_s=time_limit,
         faults=faults,
         result=result,
+        log=log,
+        control=control,
+        lockstep=lockstep,
     )
     last = serve(config, Console())
     if last is None or not last.finished:
@@ -268,12 +286,13 @@ def bench(
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
-        app(standalone_mode=False)
-    except typer.Exit as done:
-        sys.exit(done.exit_code)
-    except typer.Abort:
-        _fail("interrupted", 130)
-    except KeyboardInterrupt:
+        code = app(standalone_mode=False)
+    except _UsageError as error:
+        reason = " ".join(error.format_message().split())
+        if not reason:  # no arguments at all: the help is the answer
+            sys.exit(2)
+        _fail(reason, 2)
+    except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except ConfigError as error:
         _fail(str(error), 2)
@@ -281,12 +300,15 @@ def main() -> None:
         _fail(str(error), 1)
     except BrokenPipeError:
         sys.exit(1)
+    if code == 130:
+        _fail("interrupted", 130)
+    sys.exit(code or 0)
 
 
 def _print_json(record: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(record) + "\n")
 
 
-def _fail(reason: str, code: int) -> None:
+def _fail(reason: str, code: int) -> NoReturn:
     sys.stderr.write(f"racewire: {reason}\n")
     sys.exit(code)

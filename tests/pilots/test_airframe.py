@@ -13,7 +13,6 @@ def airframe(**changed):
         "thrust_accel": (0.5, 6.0, 50.0),
         "drag": (0.05, 0.04, 0.03),
         "lift": 0.01,
-        "thrust_delay_ms": 15.0,
         "rate_delay_ms": 10.0,
         "largest_rate": 10.0,
     }

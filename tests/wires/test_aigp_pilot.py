@@ -1,5 +1,6 @@
 """The pilot's end of the AIGP wire, opposite the simulator's end or plain pymavlink."""
 
+import dataclasses
 import math
 
 import pytest
@@ -237,3 +238,33 @@ def test_a_stale_packet_of_an_earlier_race_leaves_no_trace():
     carry(sim, pilot, stale, 0)
     converse(sim, pilot, 0, S, MS)
     assert abs(pilot.boot_from_local_ns + LOCAL) <= 1000
+
+
+@pytest.mark.parametrize("profile", ["3364-vq1", "3385-vq2", "3391-vq1"])
+def test_a_frame_sent_many_times_is_one_frame(profile):
+    sim, pilot = ends(profile)
+    seen = carry(sim, pilot, Image(t_ns=0, frame_id=0, jpeg=b"jpeg" * 900), 0)
+    while sim.due() is not None:
+        at = sim.due()
+        for channel, data in sim.wake(at):
+            seen += pilot.receive(channel, data, LOCAL + at)
+    assert [type(message) for message in seen] == [Image]
+    copies = {"3364-vq1": 14, "3385-vq2": 7, "3391-vq1": 2}[profile]
+    assert pilot.counters == {"video chunks repeated": 3 * (copies - 1)}
+
+
+def test_a_copy_makes_up_for_a_chunk_that_was_lost():
+    sim, pilot = ends("3391-vq1")
+    first = sim.send(Image(t_ns=0, frame_id=0, jpeg=b"jpeg" * 900), 0)
+    assert [m for channel, data in first[1:] for m in pilot.receive(channel, data, LOCAL)] == []
+    again = sim.wake(sim.due())
+    (image,) = [m for channel, data in again for m in pilot.receive(channel, data, LOCAL + 20 * MS)]
+    assert image.jpeg == b"jpeg" * 900
+
+
+def test_a_nulled_track_is_none():
+    setup = WireSetup(profile=dataclasses.replace(load_profile("3385-vq2"), track="nulled"))
+    sim, pilot = AigpSim(setup), AigpPilot(setup)
+    gate = TrackGate(gate_id=0, position=ZERO, ned_from_gate=Rot.identity(), width=2.72, height=2.72)
+    assert carry(sim, pilot, Track(t_ns=0, gates=(gate,) * 6), S) == []
+    assert pilot.counters == {"tracks nulled": 2}

@@ -1,5 +1,6 @@
 """The simulator's end of the AIGP wire, spoken to by plain pymavlink."""
 
+import dataclasses
 import math
 
 import pytest
@@ -15,6 +16,8 @@ from racewire.core.messages import (
     Image,
     Imu,
     LocalPosition,
+    MotionCommand,
+    MotorCommand,
     Odometry,
     RateCommand,
     Reset,
@@ -45,6 +48,34 @@ def command(number, param1=0.0):
 
 def target(mask=128, rates=(0.0, 0.0, 0.0), thrust=0.0, q=(1.0, 0.0, 0.0, 0.0)):
     return client(common.MAVLink_set_attitude_target_message(0, 1, 200, mask, q, *rates, thrust))
+
+
+def motion(mask, frame=1, **values):
+    fields = dict.fromkeys(("x", "y", "z", "vx", "vy", "vz", "afx", "afy", "afz", "yaw", "yaw_rate"), 0.0)
+    return client(
+        common.MAVLink_set_position_target_local_ned_message(
+            time_boot_ms=0,
+            target_system=1,
+            target_component=200,
+            coordinate_frame=frame,
+            type_mask=mask,
+            **fields | values,
+        )
+    )
+
+
+def motors(fl, fr, bl, br, rest=(0.0,) * 4, group=0):
+    return client(
+        common.MAVLink_set_actuator_control_target_message(0, group, 1, 200, [fl, fr, bl, br, *rest])
+    )
+
+
+def changed(profile="3364-vq1", /, **commands):
+    """The simulator's end with other options; `track` and the like go before the commands."""
+    build = load_profile(profile)
+    own = {key: commands.pop(key) for key in list(commands) if hasattr(build, key)}
+    build = dataclasses.replace(build, commands=dataclasses.replace(build.commands, **commands), **own)
+    return AigpSim(WireSetup(profile=build, unix_from_boot_ns=UNIX))
 
 
 def read(datagrams):
@@ -129,7 +160,12 @@ def test_a_setpoint_becomes_true_rates_by_the_builds_rule():
         (target(thrust=math.nan), "command not finite"),
         (target(thrust=1.5), "command absurd"),
         (target(rates=(0.0, 0.0, -1e30)), "command absurd"),
-        (target(mask=135), "type_mask not supported"),
+        (motion(4095), "type_mask not supported"),
+        (motion(3527, vx=math.nan), "command not finite"),
+        (motion(3576, z=1e9), "command absurd"),
+        (motion(3527 & ~1024, yaw=math.inf), "command not finite"),
+        (motors(0.1, 0.2, math.nan, 0.4), "command not finite"),
+        (motors(0.1, 0.2, 0.3, 2.0), "command absurd"),
         (target(mask=7, q=(0.0, 0.0, 0.0, 0.0)), "not a rotation"),
         (command(400, math.nan), "command not finite"),
         (b"hello", "no MAVLink packet"),
@@ -150,6 +186,87 @@ def test_a_good_command_beside_a_bad_one_counts():
     bad, good = target(thrust=math.nan), target(thrust=0.25)
     out = sim().receive("mavlink", bad + good + b"\xfd", 0)
     assert [type(m) for m in out] == [Malformed, RateCommand, Malformed]
+
+
+LATE_FLIES = ["3390-vq2", "3391-vq2", "3391-vq1"]
+OLD_BUILDS = ["3364-vq1", "3379-vq2", "3385-vq2"]
+VALUES = {"x": 1.0, "y": 2.0, "z": 3.0, "vx": 4.0, "vy": 5.0, "vz": 6.0}
+VALUES |= {"afx": 7.0, "afy": 8.0, "afz": 9.0, "yaw": 0.5}
+MODES = {
+    3576: {"position": Vec(1.0, 2.0, 3.0)},
+    3527: {"velocity": Vec(4.0, 5.0, 6.0)},
+    3135: {"acceleration": Vec(7.0, 8.0, 9.0)},
+    3647: {"force": Vec(7.0, 8.0, 9.0)},
+}
+
+
+@pytest.mark.parametrize("build", LATE_FLIES)
+@pytest.mark.parametrize("frame", [1, 7, 8, 9, 200])
+@pytest.mark.parametrize("mask", MODES)
+def test_a_position_target_is_ned_in_every_frame_and_its_mask_says_what_counts(build, frame, mask):
+    (read,) = sim(build).receive("mavlink", motion(mask, frame, **VALUES), 5)
+    assert read == MotionCommand(t_ns=5, **MODES[mask])
+
+
+@pytest.mark.parametrize("build", OLD_BUILDS)
+@pytest.mark.parametrize("mask", MODES)
+def test_a_position_target_has_no_thrust_on_old_builds(build, mask):
+    (read,) = sim(build).receive("mavlink", motion(mask, **VALUES), 5)
+    assert read == MotionCommand(t_ns=5, thrust=0.0, **MODES[mask])
+
+
+def test_the_yaw_of_a_position_target_is_mirrored_unless_the_option_says_otherwise():
+    data = motion(3527 & ~1024 & ~2048, yaw=0.5, yaw_rate=0.25)
+    for wire, sign in ((sim("3391-vq1"), -1), (changed("3391-vq1", target_yaw_sign=1.0), 1)):
+        (read,) = wire.receive("mavlink", data, 5)
+        assert (read.yaw, read.yaw_rate) == (0.5 * sign, 0.25 * sign)
+
+
+def test_position_targets_can_be_refused():
+    (read,) = changed(position_target="refused").receive("mavlink", motion(3576), 5)
+    assert read.reason == "position target not supported"
+
+
+@pytest.mark.parametrize("build", OLD_BUILDS + LATE_FLIES)
+def test_actuator_controls_are_fl_fr_bl_br_and_nothing_else_counts(build):
+    (read,) = sim(build).receive("mavlink", motors(0.25, 0.5, 0.75, 1.0, (9.0, math.nan, 0.0, -5.0), 199), 5)
+    assert read == MotorCommand(t_ns=5, front_left=0.25, front_right=0.5, back_left=0.75, back_right=1.0)
+
+
+def test_without_heartbeats_nothing_is_refused_by_default():
+    out = sim().receive("mavlink", target() + motion(3576) + motors(0, 1, 0, 0) + command(400, 1.0), 9 * S)
+    assert [type(m).__name__ for m in out] == ["RateCommand", "MotionCommand", "MotorCommand", "Arm"]
+
+
+def test_where_heartbeats_are_required_commands_need_one_of_the_last_second():
+    wire = changed(heartbeat_required=True)
+    beat = client(common.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3))
+    for data in (target(), motion(3576), motors(0, 1, 0, 0), command(400, 1.0)):
+        (refused,) = wire.receive("mavlink", data, 0)
+        assert refused.reason == "no client heartbeat"
+    (ack,) = read(wire.wake(S))
+    assert (ack.command, ack.result) == (400, 1)
+    wire.receive("mavlink", beat, 5 * S)
+    assert isinstance(wire.receive("mavlink", target(), 6 * S)[0], RateCommand)
+    assert isinstance(wire.receive("mavlink", command(400, 1.0), 6 * S)[0], Arm)
+    assert isinstance(wire.receive("mavlink", target(), 6 * S + 1)[0], Malformed)
+
+
+def test_the_reset_command_can_be_without_effect_but_is_acked():
+    wire = changed(reset="no_effect")
+    assert wire.receive("mavlink", command(31000, 1.0), 0) == []
+    (ack,) = read(wire.wake(83 * MS))
+    assert (ack.command, ack.result) == (31000, 0)
+
+
+def test_telemetry_can_come_twice_with_a_sequence_number_of_its_own():
+    wire = changed(duplicate_every=3)
+    sent = [wire.send(Imu(t_ns=t, specific_force=ZERO, rates=ZERO), t) for t in range(6)]
+    assert [len(datagrams) for datagrams in sent] == [1, 1, 2, 1, 1, 2]
+    first, second = sent[2]
+    assert first.data[10:-2] == second.data[10:-2]
+    packets = read([datagram for datagrams in sent for datagram in datagrams])
+    assert [p.get_seq() for p in packets] == list(range(8))
 
 
 def test_thrust_just_over_one_is_one():
@@ -189,6 +306,13 @@ def test_the_pad_is_flooded_with_collisions_as_they_come():
     assert all(len(datagrams) == 1 for datagrams in sent)
 
 
+def test_a_nulled_track_has_its_gates_number_and_zeros():
+    gate = TrackGate(gate_id=3, position=Vec(1.0, 2.0, 3.0), ned_from_gate=LEVEL, width=2.72, height=2.72)
+    packets = read(changed("3385-vq2", track="nulled").send(Track(t_ns=0, gates=(gate,) * 6), 0))
+    assert packets[0].size == 230
+    assert bytes(packets[2].data) == bytes([2, 0, 0, 6, 0]) + bytes(248)
+
+
 def test_the_track_burst_is_two_transfers_with_every_packet_twice():
     gate = TrackGate(gate_id=3, position=ZERO, ned_from_gate=LEVEL, width=2.72, height=2.72)
     packets = read(sim().send(Track(t_ns=0, gates=(gate,) * 17), 0))
@@ -220,6 +344,36 @@ def test_stamps_are_whole_microseconds_since_boot():
 
 def test_what_a_pilot_says_is_not_sent_to_it():
     assert sim().send(Arm(t_ns=0, arm=True), 0) == []
+
+
+@pytest.mark.parametrize(
+    ("build", "copies"),
+    [("3364-vq1", [14, 14]), ("3385-vq2", [7, 8]), ("3391-vq1", [2, 2]), ("3391-vq2", [2, 2])],
+)
+def test_every_frame_is_sent_again_over_the_frame_period(build, copies):
+    wire, period = sim(build), S // 30
+    counts, frame, now = [], 0, 0
+    while frame < 2:
+        first = wire.send(Image(t_ns=now, frame_id=frame, jpeg=bytes(3000)), now)
+        seen, ends = 1, now + period
+        while wire.due() is not None and wire.due() < ends:
+            at = wire.due()
+            assert at - now == pytest.approx(seen * period / copies[frame], abs=2)
+            assert wire.wake(at) == first
+            seen += 1
+        counts.append(seen)
+        frame, now = frame + 1, ends
+    assert counts == copies
+    assert wire.due() is None
+
+
+def test_a_late_copy_is_one_copy_and_none_comes_after_a_newer_frame():
+    wire = sim("3364-vq1")
+    wire.send(Image(t_ns=0, frame_id=0, jpeg=b"old"), 0)
+    assert len(wire.wake(20 * MS)) == 1
+    newer = wire.send(Image(t_ns=25 * MS, frame_id=1, jpeg=b"new"), 25 * MS)
+    assert wire.due() > 25 * MS
+    assert wire.wake(30 * MS) == newer
 
 
 def test_the_clock_is_the_boot_clock():

@@ -13,13 +13,12 @@ from racewire.core.frames import Frd, Vec
 
 @dataclass(frozen=True, slots=True)
 class Airframe:
-    """The vehicle: `thrust_command` against `thrust_accel`, drag (1/m, per axis), delays, largest rates."""
+    """The vehicle: `thrust_command` against `thrust_accel`, drag and lift (1/m), delay and limit of rates."""
 
     thrust_command: tuple[float, ...]
     thrust_accel: tuple[float, ...]
     drag: tuple[float, float, float]
     lift: float
-    thrust_delay_ms: float
     rate_delay_ms: float
     largest_rate: float
 

@@ -12,14 +12,12 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core.clock import NS_PER_MS, NS_PER_S, Nanos, nanos, seconds
-from racewire.core.config import load
 from racewire.core.frames import Frd, Ned, Rot, Vec
 from racewire.core.messages import Attitude, FromVehicle, Image, Imu, StickCommand, ToVehicle
 from racewire.pilots.base import PilotStatus
@@ -73,18 +71,6 @@ def see(jpeg: bytes, roll: float) -> Sequence[GateView]:
     """Return the gates in a JPEG; none in what is not one."""
     image = decode(jpeg)
     return [] if image is None else detect(image, roll=roll)
-
-
-def load_completion(config: Path | None = None) -> "CompletionPilot":
-    """Return the pilot with the parameters of the TOML file `config`, or those in the package.
-
-    Raises
-    ------
-    ConfigError
-        If the file does not fit.
-    """
-    path = config or Path(__file__).parent / "data" / "completion.toml"
-    return CompletionPilot(load(CompletionParams, path))
 
 
 class CompletionPilot:
@@ -233,7 +219,7 @@ class CompletionPilot:
 
 def _sane(vector: Vec[Frd], most: float) -> bool:
     """Tell whether a measured vector is finite and not absurd."""
-    return vector.norm() <= most  # false for NaN
+    return all(abs(c) <= most for c in (vector.x, vector.y, vector.z))  # false for NaN
 
 
 def _stick_command(now: Nanos, sticks: Sticks) -> StickCommand:

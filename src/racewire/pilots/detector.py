@@ -38,6 +38,7 @@ class DetectorParams:
     tolerance: float
     agreement: float
     sides: int
+    inner_sides: int
     sides_share: float
     corners: int
     misfit: float
@@ -110,6 +111,8 @@ def _verify(
     corner_count, side_count = int(np.count_nonzero(known)), int(np.count_nonzero(good))
     visible = np.count_nonzero(sides[:, 8] > 0.5)
     if corner_count < params.corners or side_count < max(params.sides, params.sides_share * visible):
+        return None
+    if np.count_nonzero(good[4:]) < params.inner_sides:
         return None
     spread = sorted(sides[good, 7].tolist())[side_count // 2]
     view = GateView(

@@ -21,6 +21,9 @@ PROBES = 28
 STEP = 0.5
 """Distance between samples along a probe, px."""
 
+WINDOW = 3.2
+"""Half the width of the window whose centroid is the edge, samples."""
+
 
 def _step_along(
     image: NDArray[np.uint8], x: float, y: float, nx: float, ny: float, reach: float, contrast: float
@@ -40,14 +43,21 @@ def _step_along(
         smooth = rise[k - 1] + 2.0 * rise[k] + rise[k + 1]
         if smooth > best:
             best, peak = smooth, k
-    total, moment = 0.0, 0.0
-    for k in range(max(1, peak - 2), min(count, peak + 2) + 1):
-        weight = max(rise[k], 0.0)
-        total += weight
-        moment += weight * (start + STEP * (k - 0.5))
+    # the centroid of a window, which then moves to its own centroid: a symmetric blur does not pull it
+    total, centroid = 0.0, float(peak)
+    for _ in range(3):
+        total, moment = 0.0, 0.0
+        lo, hi = max(1, math.ceil(centroid - WINDOW)), min(count, math.floor(centroid + WINDOW))
+        for k in range(lo, hi + 1):
+            weight = max(rise[k], 0.0)
+            total += weight
+            moment += weight * k
+        if total <= 0.0:
+            return math.nan
+        centroid = moment / total
     if peak == 0 or total < contrast:
         return math.nan
-    return moment / total
+    return start + STEP * (centroid - 0.5)
 
 
 step_along = kernel(_step_along)

@@ -52,10 +52,9 @@ class Waypoint:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the law wants: acceleration, the time to the gate (s), the velocity there."""
+    """What the law wants: the acceleration now, and the velocity at the gate."""
 
     accel: Vec[Ned]
-    time: float
     exit: Vec[Ned]
 
 
@@ -119,7 +118,7 @@ def approach(position: Vec[Ned], velocity: Vec[Ned], way: Sequence[Waypoint], p:
     held = max(time, p.least_time)
     d += exit_ * (held - time)
     accel = d * (6.0 / (held * held)) - (velocity * 4.0 + exit_ * 2.0) * (1.0 / held)
-    return Aim(_at_most(accel, 1.5 * p.accel), time, exit_)
+    return Aim(_at_most(accel, 1.5 * p.accel), exit_)
 
 
 def go_round(position: Vec[Ned], velocity: Vec[Ned], gate: Waypoint, p: GuidanceParams) -> Vec[Ned]:

@@ -3,7 +3,8 @@
 Positions are relative to the drone and in NED directions, so the attitude on the wire turns every
 sighting into the same axes. Between frames the accelerometer moves the velocity and the velocity the
 gates (lost-sight propagation, seed 000 section 4.3); a sighting of the target corrects both, by a Kalman
-filter over its position and the velocity, weighing the sharp bearing above the coarse range. SI.
+filter over its position, the velocity and the frames' delay, weighing the sharp bearing above the
+coarse range. SI.
 """
 
 import math
@@ -34,7 +35,7 @@ class SightParams:
     corner_px: float
     aim_sd: float
     delay_sd: float
-    delay_gain: float
+    jitter_sd: float
     longest_delay: float
     accel_sd: float
     start_speed_sd: float
@@ -71,7 +72,7 @@ class Sighting:
     """The gates known, the one flown to, the velocity; `delay` is how much older frames are than dated, s.
 
     The wire does not date frames. A frame dated too young shows every gate turned by what the drone
-    turned meanwhile, so the delay is learnt from innovations that go with the rates.
+    turned meanwhile; so the delay is a seventh state of the filter.
     """
 
     params: SightParams
@@ -83,11 +84,12 @@ class Sighting:
     delay: float = 0.0
     _lost: SeenGate | None = None
     _dark: float = 0.0
-    _cov: NDArray[np.float64] = field(default_factory=lambda: np.zeros((6, 6)))
+    _cov: NDArray[np.float64] = field(default_factory=lambda: np.zeros((7, 7)))
 
     def __post_init__(self) -> None:
         """Start at rest, as well as that is known."""
-        self._cov[3:, 3:] = self.params.start_speed_sd**2 * np.eye(3)
+        self._cov[3:6, 3:6] = self.params.start_speed_sd**2 * np.eye(3)
+        self._cov[6, 6] = self.params.delay_sd**2
 
     def move(self, accel: Vec[Ned], dt: float) -> None:
         """Carry velocity and gates `dt` seconds on with the acceleration `accel`."""
@@ -97,10 +99,10 @@ class Sighting:
             gate.place = gate.place - step
         if self._lost is not None:
             self._lost.place = self._lost.place - step
-        F = np.eye(6)
-        F[:3, 3:] = -dt * np.eye(3)
+        F = np.eye(7)
+        F[:3, 3:6] = -dt * np.eye(3)
         self._cov = F @ self._cov @ F.T
-        self._cov[3:, 3:] += self.params.accel_sd**2 * dt * np.eye(3)
+        self._cov[3:6, 3:6] += self.params.accel_sd**2 * dt * np.eye(3)
         self._pass()
         self._dark += dt
         if self._dark > self.params.patience_s:
@@ -182,18 +184,16 @@ class Sighting:
         R = (
             across**2 * np.eye(3)
             + (along**2 + 1e-4) * np.outer(ray, ray)
-            + p.delay_sd**2 * np.outer(turning, turning)
+            + p.jitter_sd**2 * np.outer(turning, turning)
         )
-        H = np.hstack((np.eye(3), age * np.eye(3)))
-        innovation = point - (gate.place + age * self.velocity)
-        if self._cov[0, 0] < 0.25:  # the place is known well enough to tell
-            learnt = float(turning @ innovation) / (float(turning @ turning) + 100.0)
-            self.delay = max(0.0, min(p.longest_delay, self.delay + p.delay_gain * learnt))
+        # were the frame older than dated, the place would show turned and as it was earlier
+        H = np.hstack((np.eye(3), age * np.eye(3), (turning + self.velocity)[:, None]))
         K = self._cov @ H.T @ np.linalg.inv(H @ self._cov @ H.T + R)
-        change = K @ innovation
+        change = K @ (point - (gate.place + age * self.velocity))
         gate.place = gate.place + change[:3]
-        self.velocity = self.velocity + change[3:]
-        self._cov = (np.eye(6) - K @ H) @ self._cov
+        self.velocity = self.velocity + change[3:6]
+        self.delay = max(0.0, min(p.longest_delay, self.delay + float(change[6])))
+        self._cov = (np.eye(7) - K @ H) @ self._cov
         self._cov = 0.5 * (self._cov + self._cov.T)
 
     def _pass(self) -> None:

@@ -41,7 +41,7 @@ assert set(STAGES) < set(LIMITS_MS)
 
 _TRUTH_HZ = 100
 _SIM_STAGES = ("physics", "render", "encode")
-_DEFAULT_BUILD = {"vq1": "3364-vq1"}
+_DEFAULT_BUILD = {"vq1": "3391-vq1"}
 _OTHER_BUILD = "3391-vq2"
 _DEFAULTS = {"aigp": ("racer", "gate"), "raw": ("simdrone", "completion")}
 
@@ -102,13 +102,21 @@ def make_simulator(world: World, conditions: Conditions, start: RaceStart, run_s
         imu=conditions.imu,
         start=start,
         always_armed=world.wire == "raw",
+        faults=conditions.world,
     )
     return Simulator(world.course, load_vehicle(world.vehicle), config, run_seed)
 
 
-def make_wire(world: World, role: Role, unix_from_boot_ns: Nanos = 0) -> Wire:
+def make_wire(
+    world: World,
+    role: Role,
+    unix_from_boot_ns: Nanos = 0,
+    unix_steps: tuple[tuple[Nanos, Nanos], ...] = (),
+) -> Wire:
     """Return one end of the wire."""
-    setup = WireSetup(profile=world.build, unix_from_boot_ns=unix_from_boot_ns, reencode=shrink)
+    setup = WireSetup(
+        profile=world.build, unix_from_boot_ns=unix_from_boot_ns, unix_steps=unix_steps, reencode=shrink
+    )
     return WIRES[world.wire].make(role, setup)
 
 

@@ -86,6 +86,7 @@ class ThreadCamera:
         self._changed = threading.Condition()
         self._stop = False
         self._done: deque[Frame] = deque(maxlen=4)
+        self._life = 0
         self.error: BaseException | None = None
         self.bell, self._ring = socket.socketpair()
         self.bell.setblocking(False)
@@ -100,9 +101,16 @@ class ThreadCamera:
             self._wanted = exposure
             self._changed.notify()
 
+    def restart(self) -> None:
+        """Forget every exposure taken so far, drawn or not."""
+        with self._changed:
+            self._wanted = None
+            self._life += 1
+            self._done.clear()
+
     def due(self) -> Nanos | None:
-        """Return None: a finished frame rings the bell, or waits already."""
-        return 0 if self._done else None
+        """Return None until a frame, or an error, waits to be fetched; the bell rings when it does."""
+        return 0 if self._done or self.error is not None else None
 
     def ready(self, now: Nanos) -> list[Frame]:  # noqa: ARG002 - frames are handed over when they are done
         """Return the frames finished since the last call.
@@ -136,10 +144,13 @@ class ThreadCamera:
                 self._changed.wait_for(lambda: self._stop or self._wanted is not None)
                 if self._stop:
                     return
-                exposure, self._wanted = self._wanted, None
+                exposure, self._wanted, life = self._wanted, None, self._life
             assert exposure is not None
             try:
-                self._done.append(Frame(exposure, self._develop(exposure)))
+                frame = Frame(exposure, self._develop(exposure))
+                with self._changed:
+                    if life == self._life:
+                        self._done.append(frame)
             except BaseException as error:  # noqa: BLE001 - handed to the loop's thread
                 self.error = error
             with contextlib.suppress(BlockingIOError):

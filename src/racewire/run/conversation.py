@@ -81,7 +81,7 @@ class Conversation:
                 except StopIteration:
                     return
                 except Exception as error:  # noqa: BLE001 - each layer of the reader has its own errors for torn bytes
-                    self.broken = f"broken off after byte {whole}: {error or type(error).__name__}"
+                    self.broken = f"broken off after byte {whole}: {str(error) or 'cut off'}"
                     return
                 whole = file.tell()
                 if isinstance(record, Channel):

@@ -34,7 +34,7 @@ class FlyConfig:
     pilot: str | None = None
     pilot_config: Path | None = None
     wire: str = "aigp"
-    build: str = "3364-vq1"
+    build: str = "3391-vq1"
     host: str = LOCALHOST
     bind: str = LOCALHOST
     port_base: int = 0

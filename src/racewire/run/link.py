@@ -15,14 +15,20 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, slots=True)
 class LinkConfig:
-    """Latency, jitter and reorder hold in ms; loss, duplication and reordering as probabilities."""
+    """One direction of one channel."""
 
     latency_ms: float = 0.0
+    """Least time a datagram takes, ms."""
     jitter_ms: float = 0.0
+    """Largest further time, uniformly drawn, ms."""
     loss: float = 0.0
+    """Probability that a datagram is lost."""
     duplicate: float = 0.0
+    """Probability that it arrives twice."""
     reorder: float = 0.0
+    """Probability that it is held back, so that later ones overtake it."""
     reorder_hold_ms: float = 5.0
+    """How long it is held back, ms."""
 
     def __post_init__(self) -> None:
         """Check the ranges.

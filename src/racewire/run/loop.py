@@ -10,7 +10,8 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from functools import partial
+from typing import TypeAlias, cast
 
 from racewire.core.clock import NS_PER_MS, NS_PER_S, Nanos
 from racewire.run.node import Node, earliest
@@ -30,6 +31,10 @@ class Endpoint:
     channels: Mapping[str, UdpChannel]
 
 
+Ready: TypeAlias = Callable[[Nanos], None]
+"""What to call, with the loop's clock, when a socket is readable."""
+
+
 class Loop:
     """The loop. Its clock starts at 0 and never goes back."""
 
@@ -39,14 +44,21 @@ class Loop:
         self._selector = selectors.SelectSelector()
         for endpoint in endpoints:
             for channel in endpoint.channels.values():
-                self._selector.register(channel.socket, selectors.EVENT_READ, (endpoint, channel))
+                self.watch(channel.socket, partial(self._drain, endpoint, channel))
         self._zero = time.perf_counter_ns()
         self.now: Nanos = 0
         self.stalls = 0
 
-    def watch(self, bell: socket.socket) -> None:
-        """Also wake up when `bell` is readable; whoever owns it drains it in its node's `wake`."""
-        self._selector.register(bell, selectors.EVENT_READ, None)
+    def watch(self, sock: socket.socket, ready: Ready | None = None) -> None:
+        """Also wake up when `sock` is readable, and call `ready` then.
+
+        Without `ready`, whoever owns the socket drains it in its node's `wake`.
+        """
+        self._selector.register(sock, selectors.EVENT_READ, ready)
+
+    def forget(self, sock: socket.socket) -> None:
+        """Watch `sock` no longer; before it is closed."""
+        self._selector.unregister(sock)
 
     def run(self, done: Callable[[Nanos], bool]) -> None:
         """Run until `done(now)`, asked after every turn, says so."""
@@ -57,8 +69,9 @@ class Loop:
                     self._send(endpoint, endpoint.node.wake(self.now))
             wait = self._wait_ns()
             for key, _ in self._selector.select(wait / NS_PER_S):
-                if key.data is not None:
-                    self._drain(*cast("tuple[Endpoint, UdpChannel]", key.data))
+                ready = cast("Ready | None", key.data)
+                if ready is not None:
+                    ready(self._tick())
 
     def close(self) -> None:
         """Stop watching."""
@@ -80,7 +93,7 @@ class Loop:
             return _LONGEST_WAIT_NS
         return max(0, min(due - now, _LONGEST_WAIT_NS))
 
-    def _drain(self, endpoint: Endpoint, channel: UdpChannel) -> None:
+    def _drain(self, endpoint: Endpoint, channel: UdpChannel, _: Nanos) -> None:
         for data in channel.receive(_BATCH):
             self._send(endpoint, endpoint.node.receive(channel.port.channel, data, self._tick()))
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from racewire.core.clock import NS_PER_S, Nanos
-from racewire.core.messages import FromVehicle, Image, RaceStatus, RateCommand, StickCommand
+from racewire.core.messages import FlightCommand, FromVehicle, Image, RaceStatus
 from racewire.pilots.base import Pilot
 from racewire.run.node import earliest
 from racewire.run.trace import Trace
@@ -83,7 +83,7 @@ class PilotNode:
             elif isinstance(message, Image):
                 self.counters["frames skipped"] += self._image is not None
                 self._image = (now, message)
-            elif not isinstance(message, RateCommand | StickCommand):
+            elif not isinstance(message, FlightCommand):
                 if isinstance(message, RaceStatus):
                     self.race = message
                 inbox.append(message)  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ class PilotNode:
         out: list[Datagram] = []
         for message in outbox:
             datagrams = self.wire.send(message, now + self._clock)
-            if self._trace is not None and isinstance(message, RateCommand | StickCommand):
+            if self._trace is not None and isinstance(message, FlightCommand):
                 self._trace.command_sent((data for _, data in datagrams), sent)
             out += datagrams
         return out

@@ -9,11 +9,21 @@ from racewire.run.sockets import Port
 from racewire.wires import WIRES
 
 LOCALHOST = "127.0.0.1"
+CONTROL_PORT = 14570
+"""TCP, of the control channel."""
+
+LOCKSTEP_PORT = 14571
+"""UDP, of the lockstep channel."""
+
 _HIGHEST = 65_535
 
 
-def sim_ports(wire: str, base: int, bind: str = LOCALHOST, peer: str = LOCALHOST) -> list[Port]:
+def sim_ports(
+    wire: str, base: int, bind: str = LOCALHOST, peer: str = LOCALHOST, *, follow: bool = False
+) -> list[Port]:
     """Return the simulator's sockets: bound on `bind`, sending to the pilot at `peer`.
+
+    With `follow` they send to whoever spoke last instead, once somebody has.
 
     Raises
     ------
@@ -21,7 +31,10 @@ def sim_ports(wire: str, base: int, bind: str = LOCALHOST, peer: str = LOCALHOST
         If `base` shifts a port out of range.
     """
     rows = WIRES[wire].ports
-    return [Port(c.channel, (bind, _shift(c.sim, base)), (peer, _shift(c.pilot, base))) for c in rows]
+    return [
+        Port(c.channel, (bind, shifted(c.sim, base)), (peer, shifted(c.pilot, base)), follow=follow)
+        for c in rows
+    ]
 
 
 def pilot_ports(wire: str, base: int, bind: str = LOCALHOST, host: str = LOCALHOST) -> list[Port]:
@@ -34,11 +47,19 @@ def pilot_ports(wire: str, base: int, bind: str = LOCALHOST, host: str = LOCALHO
     """
     rows = WIRES[wire].ports
     return [
-        Port(c.channel, (bind, _shift(c.pilot, base)), (host, _shift(c.sim, base)), follow=True) for c in rows
+        Port(c.channel, (bind, shifted(c.pilot, base)), (host, shifted(c.sim, base)), follow=True)
+        for c in rows
     ]
 
 
-def _shift(port: int, base: int) -> int:
+def shifted(port: int, base: int) -> int:
+    """Return a port shifted by `base`.
+
+    Raises
+    ------
+    ConfigError
+        If that is out of range.
+    """
     if not 0 < port + base <= _HIGHEST:
         raise ConfigError(f"--port-base {base} moves port {port} out of range")
     return port + base

@@ -126,12 +126,12 @@ class Race:
             observers.append(self.log)
         self.sim = SimNode(
             self.simulator,
-            make_wire(self.world, Role.SIM, unix_at_boot_ns),
+            make_wire(self.world, Role.SIM, unix_at_boot_ns, self.conditions.clock.steps_ns()),
             camera,
             observers,
             timed=self.budget.add,
             trace=self.trace,
-            frame_loss=self.conditions.frames.loss,
+            frames=self.conditions.frames,
             run_seed=self.config.seed,
         )
         self.pilot = PilotNode(

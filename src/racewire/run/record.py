@@ -21,6 +21,7 @@ from mcap.writer import CompressionType, Writer
 from racewire.core.clock import Nanos
 from racewire.core.errors import ConfigError
 from racewire.race.events import RaceEvent
+from racewire.run.interrupt import Shield
 from racewire.sim.simulator import Truth
 
 _DATAGRAM = struct.Struct("<qcI")
@@ -77,8 +78,15 @@ class RunLog:
             raise ConfigError(f"{path}: {error.strerror}") from error
         self._writer = Writer(self._file, chunk_size=_CHUNK, compression=CompressionType.ZSTD)
         self._writer.start(profile="", library="racewire")
+        self._shield = Shield()
         self._channels: dict[str, int] = {}
         self._last: Nanos = 0
+        self._zero: Nanos = 0
+
+    def begin(self) -> None:
+        """Go on with a simulator whose boot clock starts over; the file's times rise all the same."""
+        self._zero += self._last
+        self._last = 0
 
     def config(self, config: dict[str, Any]) -> None:
         """Write the resolved configuration."""
@@ -86,17 +94,7 @@ class RunLog:
 
     def truth(self, truth: Truth) -> None:
         """Write a state."""
-        m = truth.motion
-        q = m.ned_from_frd
-        record = {
-            "t_ns": truth.t_ns,
-            "position_ned": dataclasses.astuple(m.position),
-            "velocity_ned": dataclasses.astuple(m.velocity),
-            "ned_from_frd_wxyz": (q.w, q.x, q.y, q.z),
-            "rates_frd": dataclasses.astuple(m.rates),
-            "command_thrust_rates": truth.command,
-        }
-        self._json("truth", record, truth.t_ns)
+        self._json("truth", truth_record(truth), truth.t_ns)
 
     def event(self, event: RaceEvent) -> None:
         """Write what the referee saw."""
@@ -116,8 +114,12 @@ class RunLog:
 
     def close(self) -> None:
         """Finish the file."""
-        self._writer.finish()
-        self._file.close()
+        with self._shield:
+            try:
+                self._writer.finish()
+            finally:
+                self._file.close()
+                self._shield.drop()
 
     def _json(self, topic: str, record: dict[str, Any], now: Nanos) -> None:
         self._write(topic, "json", json.dumps(record).encode(), now)
@@ -126,17 +128,34 @@ class RunLog:
         self._write(topic, "application/octet-stream", data, now)
 
     def _write(self, topic: str, encoding: str, data: bytes, now: Nanos) -> None:
-        channel = self._channels.get(topic)
-        if channel is None:
-            schema = (
-                self._writer.register_schema(topic, "jsonschema", b'{"type":"object"}')
-                if encoding == "json"
-                else 0
-            )
-            channel = self._writer.register_channel(topic, encoding, schema)
-            self._channels[topic] = channel
         self._last = max(self._last, now)
-        self._writer.add_message(channel, log_time=now, publish_time=now, data=data)
+        stamp = self._zero + now
+        with self._shield:
+            channel = self._channels.get(topic) or self._register(topic, encoding)
+            self._writer.add_message(channel, log_time=stamp, publish_time=stamp, data=data)
+
+    def _register(self, topic: str, encoding: str) -> int:
+        schema = (
+            self._writer.register_schema(topic, "jsonschema", b'{"type":"object"}')
+            if encoding == "json"
+            else 0
+        )
+        self._channels[topic] = self._writer.register_channel(topic, encoding, schema)
+        return self._channels[topic]
+
+
+def truth_record(truth: Truth) -> dict[str, Any]:
+    """Return a state as JSON types, in SI units."""
+    m = truth.motion
+    q = m.ned_from_frd
+    return {
+        "t_ns": truth.t_ns,
+        "position_ned": dataclasses.astuple(m.position),
+        "velocity_ned": dataclasses.astuple(m.velocity),
+        "ned_from_frd_wxyz": (q.w, q.x, q.y, q.z),
+        "rates_frd": dataclasses.astuple(m.rates),
+        "command_thrust_rates": truth.command,
+    }
 
 
 def _numbers(truth: Truth) -> tuple[float, ...]:

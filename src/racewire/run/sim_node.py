@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from racewire.core.clock import Nanos
-from racewire.core.messages import Image, RateCommand, StickCommand
+from racewire.core.messages import FlightCommand, Image
 from racewire.core.seeds import stream
 from racewire.race.events import RaceEvent
 from racewire.run.camera import CameraService
+from racewire.run.conditions import Frames
 from racewire.run.node import earliest
 from racewire.run.trace import Trace
 from racewire.sim.simulator import Exposure, Simulator, Truth
@@ -52,10 +53,10 @@ class SimNode:
         *,
         timed: Callable[[str, Nanos], None],
         trace: Trace | None = None,
-        frame_loss: float = 0.0,
+        frames: Frames = Frames(),  # noqa: B008 - a frozen value
         run_seed: int = 0,
     ) -> None:
-        """Join the parts; `timed` is told how long physics took, `frame_loss` is the share of frames lost."""
+        """Join the parts; `timed` is told how long physics took, `frames` says what frames are lost."""
         self.simulator = simulator
         self.wire = wire
         self.camera = camera
@@ -65,8 +66,9 @@ class SimNode:
         self._observers = observers
         self._timed = timed
         self._trace = trace
-        self._frame_loss = frame_loss
+        self._frame_loss = frames.loss
         self._luck = stream(run_seed, "frames/loss")
+        self._filming = stream(run_seed, "frames/start").random() >= frames.no_start
 
     def observe(self, observer: SimObserver) -> None:
         """Tell `observer` too what happens from now on."""
@@ -98,7 +100,7 @@ class SimNode:
                 self.counters[f"malformed {message.reason}"] += 1
                 continue
             self.simulator.command(message)
-            if self._trace is not None and isinstance(message, RateCommand | StickCommand):
+            if self._trace is not None and isinstance(message, FlightCommand):
                 self._trace.command_arrived(data, now)
         self._note_sent(out, now)
         return out
@@ -110,7 +112,8 @@ class SimNode:
         self._timed("physics", time.perf_counter_ns() - started)
         for item in outputs:
             if isinstance(item, Exposure):
-                self.camera.expose(item)
+                if self._filming:
+                    self.camera.expose(item)
             elif isinstance(item, Truth):
                 for observer in self._observers:
                     observer.truth(item)

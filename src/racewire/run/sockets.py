@@ -35,11 +35,12 @@ class UdpChannel:
         Raises
         ------
         ConfigError
-            If the port is taken or the address is not this machine's; it names both.
+            If the port is taken or the address is not this machine's; it names both. If there is no
+            host of the peer's name.
         """
         self.port = port
         self.counters: Counter[str] = Counter()
-        self._peer = port.peer
+        self._peer = None if port.peer is None else (_address(port.peer[0], role), port.peer[1])
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setblocking(False)
         exclusive = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
@@ -49,7 +50,7 @@ class UdpChannel:
             self.socket.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
         try:
             self.socket.bind(port.bind)
-        except (OSError, OverflowError) as error:
+        except (OSError, OverflowError, UnicodeError) as error:
             self.socket.close()
             host, number = port.bind
             reason = getattr(error, "strerror", None) or str(error)
@@ -112,3 +113,11 @@ def close_channels(channels: Mapping[str, UdpChannel]) -> None:
     """Release every port."""
     for channel in channels.values():
         channel.close()
+
+
+def _address(host: str, role: str) -> str:
+    """Look a name up once, so that no sending waits for it."""
+    try:
+        return socket.gethostbyname(host)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"{role}: no host '{host}'") from error

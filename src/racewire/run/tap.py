@@ -7,13 +7,15 @@ topics of `run/record.py`, and MAVLink also to a `.tlog`.
 """
 
 import selectors
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any, Self
 
 from rich.console import Console
@@ -112,7 +114,15 @@ class Tap:
         self._closing.close()
 
     def run(self, console: Console | None) -> None:
-        """Pass datagrams on and write them, for the configured time or until interrupted."""
+        """Pass datagrams on and write them, for the configured time or until interrupted.
+
+        An interrupt takes effect between datagrams, so that what was passed on was also written.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If SIGINT or SIGTERM ended it.
+        """
         for channel in (*self._sim.values(), *self._pilot.values()):
             self._selector.register(channel.socket, selectors.EVENT_READ)
         limit = self._config.duration_s
@@ -121,8 +131,9 @@ class Tap:
         with ExitStack() as stack:
             if status is not None:
                 stack.enter_context(status)
+            interrupted = stack.enter_context(_held_interrupts())
             shown = self._now()
-            while stop is None or self._now() < stop:
+            while not interrupted and (stop is None or self._now() < stop):
                 left = _LONGEST_WAIT_S if stop is None else seconds(max(0, stop - self._now()))
                 self._selector.select(min(left, _LONGEST_WAIT_S))
                 self._pass_on(self._sim, self._pilot, self._log.sent, "down")
@@ -130,6 +141,8 @@ class Tap:
                 if status is not None and self._now() - shown > NS_PER_S:
                     shown = self._now()
                     status.update(", ".join(f"{topic} {n}" for topic, n in sorted(self._counts.items())))
+        if interrupted:
+            raise KeyboardInterrupt
 
     def result(self) -> Recorded:
         """Return what was written so far."""
@@ -167,3 +180,19 @@ class Tap:
         channels = open_channels(ports, role)
         stack.callback(close_channels, channels)
         return channels
+
+
+@contextmanager
+def _held_interrupts() -> Generator[list[int]]:
+    """Collect the numbers of interrupting signals instead of letting them interrupt."""
+    caught: list[int] = []
+
+    def catch(number: int, _frame: FrameType | None) -> None:
+        caught.append(number)
+
+    before = {number: signal.signal(number, catch) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

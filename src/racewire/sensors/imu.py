@@ -19,12 +19,30 @@ _BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class ImuNoise:
-    """Standard deviations: white noise a sample, and of the bias drawn once a run."""
+    """Standard deviations, and a fault of the gyro."""
 
     accel_noise: float = 0.0
+    """White noise a sample, m/s^2."""
     accel_bias: float = 0.0
+    """Turn-on bias, drawn once a run, m/s^2."""
     gyro_noise: float = 0.0
+    """White noise a sample, rad/s."""
     gyro_bias: float = 0.0
+    """Turn-on bias, drawn once a run, rad/s."""
+    yaw_frozen: bool = False
+    """The yaw gyro reads zero, whatever happens."""
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises
+        ------
+        ValueError
+            If a number is negative.
+        """
+        for name in ("accel_noise", "accel_bias", "gyro_noise", "gyro_bias"):
+            if getattr(self, name) < 0.0:
+                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
 
 
 class ImuSensor:
@@ -34,14 +52,14 @@ class ImuSensor:
         """Draw the turn-on biases of `name` in run `run_seed`."""
         self._accel = _Triad(noise.accel_noise, noise.accel_bias, run_seed, f"{name}/accel")
         self._gyro = _Triad(noise.gyro_noise, noise.gyro_bias, run_seed, f"{name}/gyro")
+        self._yaw_frozen = noise.yaw_frozen
 
     def sample(self, t_ns: Nanos, specific_force: Vec[Frd], rates: Vec[Frd]) -> Imu:
         """Measure once."""
-        return Imu(
-            t_ns=t_ns,
-            specific_force=specific_force + self._accel.error(),
-            rates=rates + self._gyro.error(),
-        )
+        felt, turned = specific_force + self._accel.error(), rates + self._gyro.error()
+        if self._yaw_frozen:
+            turned = Vec[Frd](turned.x, turned.y, 0.0)
+        return Imu(t_ns=t_ns, specific_force=felt, rates=turned)
 
 
 class _Triad:

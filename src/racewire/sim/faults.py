@@ -6,7 +6,14 @@ Wind is world NED, m/s, and points where the air goes. `*_after_go_s` counts fro
 
 from dataclasses import dataclass
 
+_HURRICANE = 100.0  # m/s
+
 MOTORS = ("front_left", "front_right", "back_left", "back_right")
+
+
+def _check_after_go(name: str, after_s: float | None) -> None:
+    if after_s is not None and after_s < 0.0:
+        raise ValueError(f"{name} must not be negative, not {after_s}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +37,13 @@ class Wind:
         Raises
         ------
         ValueError
-            If `gust` is negative or `gust_s` is too short for the simulator's ticks.
+            If a speed is beyond a hurricane's, or `gust_s` too short for the simulator's ticks.
         """
-        if self.gust < 0.0:
-            raise ValueError(f"gust must not be negative, not {self.gust}")
+        for name in ("north", "east", "down"):
+            if abs(getattr(self, name)) > _HURRICANE:
+                raise ValueError(f"{name} must be within +-{_HURRICANE:g}, not {getattr(self, name)}")
+        if not 0.0 <= self.gust <= _HURRICANE:
+            raise ValueError(f"gust must be 0 to {_HURRICANE:g}, not {self.gust}")
         if self.gust_s < 0.01:
             raise ValueError(f"gust_s must be 0.01 or longer, not {self.gust_s}")
 
@@ -64,8 +74,9 @@ class MotorLoss:
         Raises
         ------
         ValueError
-            If there is no such motor, or `thrust` is not a share.
+            If there is no such motor, `thrust` is not a share, or the time is negative.
         """
+        _check_after_go("after_go_s", self.after_go_s)
         if self.motor not in MOTORS:
             raise ValueError(f"motor must be one of {', '.join(MOTORS)}, not '{self.motor}'")
         if not 0.0 <= self.thrust <= 1.0:
@@ -117,8 +128,9 @@ class Mishaps:
         Raises
         ------
         ValueError
-            If the delay is negative.
+            If a time is negative.
         """
+        _check_after_go("disarm_after_go_s", self.disarm_after_go_s)
         if self.track_delay_s < 0.0:
             raise ValueError(f"track_delay_s must not be negative, not {self.track_delay_s}")
 

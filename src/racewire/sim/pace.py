@@ -4,9 +4,10 @@ Every topic of one rate gets the same times, since the share is drawn for the ma
 are integer nanoseconds on the boot clock.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
-from racewire.core.clock import NS_PER_S, Nanos, nanos
+from racewire.core.clock import NS_PER_S, Nanos, Ticker, nanos
 from racewire.core.seeds import stream
 from racewire.sim.faults import SlowTelemetry
 
@@ -23,14 +24,15 @@ class Load:
         self._start = start_ns
         self._hold = nanos(slow.hold_s)
         self._draws = stream(run_seed, "telemetry/load")
-        self._shares: list[float] = []
+        self._drawn = 0
+        self._share = 1.0
 
     def share(self, t_ns: Nanos) -> float:
-        """Return the share at `t_ns`, at or after the beginning."""
-        index = (t_ns - self._start) // self._hold
-        while len(self._shares) <= index:
-            self._shares.append(float(self._draws.uniform(self._slow.low, self._slow.high)))
-        return self._shares[index]
+        """Return the share at `t_ns`, which never goes back."""
+        while self._drawn * self._hold <= t_ns - self._start:
+            self._share = float(self._draws.uniform(self._slow.low, self._slow.high))
+            self._drawn += 1
+        return self._share
 
 
 class LoadedTicker:
@@ -47,3 +49,14 @@ class LoadedTicker:
         now = self.due
         self.due = now + round(self._period / self._load.share(now))
         return now
+
+
+def tickers(
+    rates: Mapping[str, Fraction], slow: SlowTelemetry, run_seed: int, start_ns: Nanos
+) -> dict[str, Ticker | LoadedTicker]:
+    """Return the ticker of each topic, given its usual rate in Hz, first due at `start_ns`."""
+    load = Load(slow, run_seed, start_ns)
+    return {
+        name: LoadedTicker(rate, load, start_ns) if slow.slow and name in SLOWED else Ticker(rate, start_ns)
+        for name, rate in rates.items()
+    }

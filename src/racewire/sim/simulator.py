@@ -16,16 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racewire.core import messages
-from racewire.core.clock import NS_PER_MS, Nanos, Ticker, nanos, seconds
+from racewire.core.clock import NS_PER_MS, Nanos, nanos, seconds
 from racewire.core.errors import ConfigError
 from racewire.core.frames import Frd, Ned, Pose, Rot, Vec
 from racewire.core.messages import FromVehicle, Message
 from racewire.race import referee
-from racewire.race.events import Collided, OutOfBounds, RaceEvent
+from racewire.race.events import Collided, OutOfBounds, RaceEvent, Started
 from racewire.race.geometry import geometry
 from racewire.race.referee import Phase, RaceState, Sample
 from racewire.race.rules import Rules
 from racewire.sensors.imu import ImuNoise, ImuSensor
+from racewire.sim.autopilot import Autopilot
+from racewire.sim.faults import WorldFaults
+from racewire.sim.pace import tickers
+from racewire.sim.upsets import Upsets
 from racewire.sim.world import VehicleInWorld
 from racewire.vehicles.base import GRAVITY, Motion, Vehicle
 from racewire.world.course import Course
@@ -80,33 +84,29 @@ class SimConfig:
     imu: ImuNoise = ImuNoise()
     start: RaceStart = RaceStart()
     always_armed: bool = False
+    faults: WorldFaults = WorldFaults()
 
 
 class Simulator:
-    """One vehicle, one course, one race after another."""
+    """One vehicle, one course, one race after another.
+
+    After a reset everything begins anew as at boot - sensor errors, gusts, phases of the rates, frame
+    numbers - but the clock, which runs on, and the count of resets.
+    """
 
     def __init__(self, course: Course, vehicle: Vehicle, config: SimConfig, run_seed: int) -> None:
         """Put the vehicle on the pad at boot time 0."""
         self.course = course
         self.geometry = geometry(course)
-        self.race = RaceState()
-        self.armed = config.always_armed
         self.resets = 0
         self._config = config
+        self._run_seed = run_seed
         self._vehicle = vehicle
         self._world = VehicleInWorld(vehicle, course)
-        self._imu = ImuSensor(config.imu, run_seed)
-        self._tickers = {name: Ticker(rate) for name, rate in config.rates.items()}
-        self._frames = 0
+        self._autopilot = Autopilot(vehicle.mass)
         self._command = np.zeros(4)
-        self._felt = Vec[Frd](0.0, 0.0, 0.0)
-        self._tick: Nanos = 0
-        self._sample = Sample(0, course.pad.position)
-        self._countdown_at = self._timer()
-        self._contact_told: Nanos = -_CONTACT_NS
         self._out: list[Output] = []
-        self._world.tick(self._command, TICK_S)
-        self._feel(np.zeros(3))
+        self._begin(0)
 
     def due(self) -> Nanos:
         """Return when the next output is due."""
@@ -133,8 +133,13 @@ class Simulator:
             case messages.RateCommand():
                 self._take(message.thrust, message.rates)
             case messages.StickCommand():
-                rates = self._vehicle.sticks_to_rates(message.roll, message.pitch, message.yaw)
-                self._take(message.throttle, rates)
+                sticks = (message.roll, message.pitch, message.yaw)
+                if all(math.isfinite(stick) for stick in sticks):
+                    self._take(message.throttle, self._vehicle.sticks_to_rates(*sticks))
+            case messages.AttitudeCommand() | messages.MotionCommand() | messages.MotorCommand():
+                if self.armed:
+                    self._autopilot.take(message, self._vehicle.motion(self._world.state))
+                    self._taken()
             case messages.Arm():
                 self._arm(message.arm)
             case messages.Reset():
@@ -147,14 +152,13 @@ class Simulator:
     def start(self) -> None:
         """Have the countdown begin after the settling time, unless a race is on; publish the track."""
         if self.race.phase is Phase.WAITING and self._countdown_at is None:
-            self._countdown_at = self._tick + nanos(self._config.start.settle_s)
-            self._out.append(self.course.track(self._tick))
+            self._schedule(self._tick + nanos(self._config.start.settle_s))
+            self._publish_track()
 
     def reset(self) -> None:
-        """Put the vehicle back on the pad, disarmed, and forget the race."""
-        self._respawn()
-        self.race = RaceState()
-        self._countdown_at = self._timer()
+        """Put the vehicle back on the pad, disarmed, and forget the race; from the next tick on."""
+        self.resets += 1
+        self._begin(self._tick + TICK_NS)
 
     @property
     def over(self) -> bool:
@@ -167,6 +171,11 @@ class Simulator:
         return referee.verdict(self.race, self.geometry)
 
     @property
+    def truth(self) -> Truth:
+        """The true motion at the last tick of physics."""
+        return self._truth(self._tick, self._motion_at(self._tick))
+
+    @property
     def speed(self) -> float:
         """The vehicle's true speed, m/s."""
         return float(np.linalg.norm(self._world.state[3:6]))
@@ -175,25 +184,59 @@ class Simulator:
         command = (thrust, rates.x, rates.y, rates.z)
         if self.armed and all(math.isfinite(c) for c in command):
             self._command[:] = command
-            if self._config.always_armed and self.race.phase is Phase.WAITING:
-                self.race = RaceState(Phase.RACING, start_ns=self._tick)
+            self._autopilot.release()
+            self._taken()
+
+    def _taken(self) -> None:
+        """Start the race of a vehicle without arming, which its first command does."""
+        if self._config.always_armed and self.race.phase is Phase.WAITING:
+            self.race = RaceState(Phase.RACING, start_ns=self._tick)
+            self._report(Started(self._tick))
+
+    def _steer(self) -> None:
+        """Have the autopilot, where it flies, give the command of the next tick."""
+        if self._autopilot.active:
+            self._command[:] = self._autopilot.command(self._vehicle.motion(self._world.state), TICK_S)
 
     def _arm(self, arm: bool) -> None:
         self.armed = arm or self._config.always_armed
         if not self.armed:
-            self._command[:] = 0.0
+            self._rest()
         elif self._config.start.on_arm:
             self.start()
 
-    def _timer(self) -> Nanos | None:
-        after_s = self._config.start.after_s
-        return None if after_s is None else self._tick + nanos(after_s)
-
-    def _respawn(self) -> None:
-        self._world.reset()
-        self.resets += 1
-        self.armed = self._config.always_armed
+    def _rest(self) -> None:
+        """Ask nothing of the vehicle."""
         self._command[:] = 0.0
+        self._autopilot.release()
+
+    def _schedule(self, countdown: Nanos) -> None:
+        """Have the countdown begin at `countdown`, and the track published the settling time before."""
+        loaded = max(self._tick, countdown - nanos(self._config.start.settle_s))
+        self._countdown_at = countdown
+        self._track_at = loaded + nanos(self._config.faults.mishaps.track_delay_s)
+
+    def _begin(self, zero: Nanos) -> None:
+        """Begin a race's time at `zero`, with the vehicle on the pad."""
+        faults, seed = self._config.faults, self._run_seed
+        self._tick = zero
+        self.race = RaceState()
+        self._imu = ImuSensor(self._config.imu, seed)
+        self._upsets = Upsets(faults, seed, TICK_S)
+        self._tickers = tickers(self._config.rates, faults.telemetry, seed, zero)
+        self._frames = 0
+        self._contact_told: Nanos = zero - _CONTACT_NS
+        self._track_at: Nanos | None = None
+        self._countdown_at: Nanos | None = None
+        if self._config.start.after_s is not None:
+            self._schedule(zero + nanos(self._config.start.after_s))
+        self._to_pad()
+
+    def _to_pad(self) -> None:
+        """Put the vehicle on the pad, at rest and disarmed."""
+        self._world.reset()
+        self.armed = self._config.always_armed
+        self._rest()
         self._sample = Sample(self._tick, self.course.pad.position)
         self._felt = self.course.pad.rotation.inverse() @ Vec(0.0, 0.0, -GRAVITY)
 
@@ -204,8 +247,11 @@ class Simulator:
             if self._countdown_at is not None and self._tick >= self._countdown_at:
                 self._countdown_at = None
                 self.race = referee.start_countdown(self.race, self._tick, self._config.rules)
+            self._publish_track()
+            self._steer()
             velocity = self._world.state[3:6].copy()
-            touch = self._world.tick(self._command, TICK_S)
+            obeyed = self._upsets.obeyed(self._command, self._since_go())
+            touch = self._world.tick(obeyed, TICK_S, self._upsets.air())
             self._feel(velocity)
             x, y, z = self._world.state[:3].tolist()
             sample = Sample(self._tick, Vec(x, y, z), float(self._command[0]))
@@ -216,6 +262,18 @@ class Simulator:
             self._sample = sample
             for event in events:
                 self._report(event)
+            if self._upsets.disarms(self._since_go()):
+                self.armed = False
+                self._rest()
+
+    def _since_go(self) -> Nanos | None:
+        """Return the time since GO, negative during the countdown, None before."""
+        return None if self.race.start_ns is None else self._tick - self.race.start_ns
+
+    def _publish_track(self) -> None:
+        if self._track_at is not None and self._tick >= self._track_at:
+            self._track_at = None
+            self._out.append(self.course.track(self._tick))
 
     def _feel(self, velocity_before: NDArray[np.float64]) -> None:
         """Take the specific force from the change of velocity over a tick, contacts included."""
@@ -235,7 +293,8 @@ class Simulator:
             self._out.append(told)
         self._out.append(event)
         if isinstance(event, OutOfBounds):
-            self._respawn()
+            self.resets += 1
+            self._to_pad()
 
     def _motion_at(self, t_ns: Nanos) -> Motion:
         """Return the true motion at `t_ns`, at most one tick after the last."""
@@ -244,18 +303,17 @@ class Simulator:
         if not dt:
             return replace(m, specific_force=self._felt)
         turn: Rot[Frd, Frd] = Rot.exp(m.rates.x * dt, m.rates.y * dt, m.rates.z * dt)
-        return replace(
-            m,
-            position=m.position + m.velocity * dt,
-            ned_from_frd=m.ned_from_frd @ turn,
-            specific_force=self._felt,
-        )
+        at, attitude = m.position + m.velocity * dt, m.ned_from_frd @ turn
+        return replace(m, position=at, ned_from_frd=attitude, specific_force=self._felt)
+
+    def _truth(self, t_ns: Nanos, motion: Motion) -> Truth:
+        thrust, p, q, r = self._command.tolist()
+        return Truth(t_ns, motion, (thrust, p, q, r))
 
     def _measure(self, topic: str, t_ns: Nanos, m: Motion) -> Output:
         match topic:
             case "truth":
-                thrust, p, q, r = self._command.tolist()
-                return Truth(t_ns, m, (thrust, p, q, r))
+                return self._truth(t_ns, m)
             case "image":
                 self._frames += 1
                 return Exposure(t_ns, self._frames - 1, m.pose, self.race.gates_passed)
@@ -275,8 +333,13 @@ class Simulator:
                     resets=self.resets,
                 )
             case "motors":
-                u = max(float(self._command[0]), _IDLE) if self.armed else 0.0
-                return messages.MotorOutput(t_ns=t_ns, front_left=u, front_right=u, back_left=u, back_right=u)
+                u = float(self._command[0])
+                fl, fr, bl, br = (
+                    max(m, _IDLE) if self.armed else 0.0 for m in self._autopilot.motors or (u, u, u, u)
+                )
+                return messages.MotorOutput(
+                    t_ns=t_ns, front_left=fl, front_right=fr, back_left=bl, back_right=br
+                )
             case "race_status":
                 return referee.status(self.race, t_ns)
             case "heartbeat":

@@ -2,7 +2,8 @@
 
 World NED, SI units. After each step of the vehicle's own dynamics the airframe's sphere is tested
 against the course; a hit pushes it out and reflects the closing speed (restitution), with Coulomb
-friction along the surface. A vehicle lying on something is carried by it until it lifts off.
+friction along the surface. A vehicle lying on something is carried by it until it lifts off, sheltered
+from the wind.
 """
 
 import math
@@ -40,11 +41,16 @@ class VehicleInWorld:
         self.state = self._vehicle.initial(self._pad)
         self._carrier = self._pad.rotation @ Vec(0.0, 0.0, -1.0)
 
-    def tick(self, command: NDArray[np.float64], dt: float) -> Touch | None:
-        """Advance by `dt` seconds; return what was touched, if anything was."""
+    def tick(
+        self, command: NDArray[np.float64], dt: float, air: NDArray[np.float64] | None = None
+    ) -> Touch | None:
+        """Advance by `dt` seconds in air that moves with `air` (NED, m/s); return what was touched."""
         carrier = self._carrier
         if carrier is None:
-            self._vehicle.step(self.state, command, dt)
+            if air is None:
+                self._vehicle.step(self.state, command, dt)
+            else:
+                self._step_in(air, command, dt)
             return self._collide(self._things.radius)
         self._vehicle.step_supported(self.state, command, dt, carrier)
         v = self.state
@@ -55,6 +61,14 @@ class VehicleInWorld:
         if hit is None:
             self._carrier = None
         return hit
+
+    def _step_in(self, air: NDArray[np.float64], command: NDArray[np.float64], dt: float) -> None:
+        """Step in the frame of the air, where it is still."""
+        position, velocity = self.state[:3], self.state[3:6]
+        velocity -= air
+        self._vehicle.step(self.state, command, dt)
+        velocity += air
+        position += air * dt
 
     def _collide(self, radius: float) -> Touch | None:
         s = self.state

@@ -10,6 +10,7 @@ from racewire.vehicles.quadrotor import Quadrotor
 VEHICLES: dict[str, Callable[[], Vehicle]] = {
     "racer": partial(Quadrotor.named, "racer"),
     "simdrone": partial(Quadrotor.named, "simdrone"),
+    "racer_quadratic": partial(Quadrotor.named, "racer_quadratic"),
 }
 """Every vehicle by name, each with the call that makes it."""
 

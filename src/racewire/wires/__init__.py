@@ -3,11 +3,12 @@
 from racewire.wires.aigp_pilot import AigpPilot
 from racewire.wires.aigp_sim import AigpSim
 from racewire.wires.base import ChannelPorts, WireKind
+from racewire.wires.general import GeneralSim
 from racewire.wires.raw import RawPilot, RawSim
 
 WIRES: dict[str, WireKind] = {
     "aigp": WireKind(
-        sim=AigpSim,
+        sim=lambda setup: AigpSim(setup) if setup.profile.vehicle is None else GeneralSim(setup),
         pilot=AigpPilot,
         rates=lambda setup: setup.profile.topic_rates(),
         ports=(ChannelPorts("mavlink", sim=14560, pilot=14550), ChannelPorts("video", sim=5601, pilot=5600)),

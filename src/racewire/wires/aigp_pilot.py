@@ -11,11 +11,14 @@ from racewire.core.clock import NS_PER_S, Nanos, Ticker
 from racewire.core.messages import (
     Arm,
     Attitude,
+    AttitudeCommand,
     Heartbeat,
     Image,
     Imu,
     LocalPosition,
     Message,
+    MotionCommand,
+    MotorCommand,
     MotorOutput,
     Odometry,
     RaceStatus,
@@ -25,8 +28,10 @@ from racewire.core.messages import (
 from racewire.wires import telemetry
 from racewire.wires.base import AT_ONCE, Datagram, Faults, Malformed, Rejected, WireSetup
 from racewire.wires.mavlink import Codec, Packet
-from racewire.wires.race_data import STATUS, TRACK, TrackReceiver, read_status, read_track
-from racewire.wires.setpoint import single, write_setpoint
+from racewire.wires.motion_target import write_motion, write_motors
+from racewire.wires.race_data import STATUS, TRACK, TrackReceiver, is_nulled, read_status, read_track
+from racewire.wires.setpoint import single, write_attitude, write_setpoint
+from racewire.wires.signs import Quadruple, Triple
 from racewire.wires.sync import PilotClock
 from racewire.wires.video import Reassembler
 
@@ -36,7 +41,8 @@ _SYSTEM, _COMPONENT = 255, 190  # a ground station
 _GROUND_STATION, _NO_AUTOPILOT = 6, 8
 _STAMPED = Imu | Attitude | LocalPosition | Odometry | MotorOutput | RaceStatus
 _SAME_TRACK_NS = NS_PER_S
-_NO_ROTATION = [1.0, 0.0, 0.0, 0.0]
+_NO_ROTATION: Quadruple = (1.0, 0.0, 0.0, 0.0)
+_NO_RATES: Triple = (0.0, 0.0, 0.0)
 
 
 class AigpPilot:
@@ -98,19 +104,15 @@ class AigpPilot:
         del now
         match message:
             case RateCommand(t_ns=t_ns, thrust=thrust, rates=rates):
-                mask, (roll, pitch, yaw) = write_setpoint(self._profile, rates)
-                packet = self._codec.encode(
-                    "set_attitude_target",
-                    time_boot_ms=telemetry.stamp_ms(t_ns),
-                    target_system=self._profile.identity.system,
-                    target_component=self._profile.identity.component,
-                    type_mask=mask,
-                    q=_NO_ROTATION,
-                    body_roll_rate=roll,
-                    body_pitch_rate=pitch,
-                    body_yaw_rate=yaw,
-                    thrust=single(thrust),
-                )
+                mask, wire_rates = write_setpoint(self._profile, rates)
+                packet = self._attitude_target(t_ns, mask, _NO_ROTATION, wire_rates, thrust)
+            case AttitudeCommand(t_ns=t_ns, ned_from_frd=attitude, thrust=thrust):
+                target = write_attitude(self._profile, attitude)
+                packet = target and self._attitude_target(t_ns, *target, _NO_RATES, thrust)
+            case MotionCommand():
+                packet = write_motion(self._profile, message, self._codec)
+            case MotorCommand():
+                packet = write_motors(self._profile, message, self._codec)
             case Arm(arm=arm):
                 packet = self._command_long(telemetry.ARM, float(arm))
             case Reset(hard=hard):
@@ -119,7 +121,7 @@ class AigpPilot:
                 packet = self._write_heartbeat()
             case _:
                 return []
-        return [Datagram("mavlink", packet)]
+        return [Datagram("mavlink", packet)] if packet else []
 
     def due(self) -> Nanos | None:
         """Return when the next heartbeat or TIMESYNC request is due: at once at the start."""
@@ -165,9 +167,26 @@ class AigpPilot:
         last_body, last_time = self._last_track
         if body is None or (body == last_body and now < last_time + _SAME_TRACK_NS):
             return None
+        if is_nulled(body):
+            self.counters["tracks nulled"] += 1
+            return None
         track = read_track(body, self._clock.boot(now))
         self._last_track = (body, now)
         return track
+
+    def _attitude_target(self, t_ns: Nanos, mask: int, q: Quadruple, rates: Triple, thrust: float) -> bytes:
+        return self._codec.encode(
+            "set_attitude_target",
+            time_boot_ms=telemetry.stamp_ms(t_ns),
+            target_system=self._profile.identity.system,
+            target_component=self._profile.identity.component,
+            type_mask=mask,
+            q=q,
+            body_roll_rate=rates[0],
+            body_pitch_rate=rates[1],
+            body_yaw_rate=rates[2],
+            thrust=single(thrust),
+        )
 
     def _command_long(self, command: int, param1: float) -> bytes:
         return self._codec.encode(

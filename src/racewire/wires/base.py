@@ -117,13 +117,15 @@ class ChannelPorts:
 class WireSetup:
     """What the ends of all wires are made from; each takes what it needs.
 
-    `unix_from_boot_ns` is the UNIX time at boot time 0, known to the simulator's end alone; `reencode`
+    `unix_from_boot_ns` is the UNIX time at boot time 0, known to the simulator's end alone, and
+    `unix_steps` the (boot time, by how much) at which that clock steps; `reencode`
     shrinks frames that are too large for one datagram (raw wire, simulator's end).
     """
 
     profile: BuildProfile
     raw: RawConfig = field(default_factory=load_raw_config)
     unix_from_boot_ns: Nanos = 0
+    unix_steps: tuple[tuple[Nanos, Nanos], ...] = ()
     reencode: Reencode | None = None
 
 

@@ -6,7 +6,8 @@ and the reset command. Meanings of SET_ATTITUDE_TARGET:
     stick         its body rates are stick values, through the vehicle's rate curve
     physical      its body rates are rad/s, mirrored
     euler_stick   the Euler angles of its quaternion are stick values
-    attitude      its quaternion is an attitude to hold
+    attitude      its quaternion is an attitude to hold, mirrored
+    plain_attitude  the same, as MAVLink has it
     unstabilised  thrust alone, the same to all motors, and nothing that holds the vehicle level
     refused       not flown, and counted
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from racewire.wires.rate_curve import RateCurve
 from racewire.wires.signs import Triple
 
-MEANINGS = ("stick", "physical", "euler_stick", "attitude", "unstabilised", "refused")
+MEANINGS = ("stick", "physical", "euler_stick", "attitude", "plain_attitude", "unstabilised", "refused")
 """What SET_ATTITUDE_TARGET can mean."""
 
 POSITION_TARGETS = ("flown", "unpowered", "refused")

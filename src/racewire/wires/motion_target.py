@@ -11,7 +11,7 @@ other four and the group are ignored. Source: spec aigp.md, section 1.7.
 import math
 from dataclasses import replace
 
-from racewire.core.clock import Nanos
+from racewire.core.clock import NS_PER_US, Nanos
 from racewire.core.frames import Ned, Vec
 from racewire.core.messages import MotionCommand, MotorCommand
 from racewire.wires import telemetry
@@ -72,6 +72,7 @@ def write_motion(profile: BuildProfile, command: MotionCommand, codec: Codec) ->
     else:
         return None
     mask |= (_NO_YAW if command.yaw is None else 0) | (0 if command.yaw_rate else _NO_YAW_RATE)
+    sign = profile.commands.target_yaw_sign
     x, y, z = _numbers(position)
     vx, vy, vz = _numbers(velocity)
     ax, ay, az = _numbers(pushed)
@@ -91,8 +92,8 @@ def write_motion(profile: BuildProfile, command: MotionCommand, codec: Codec) ->
         afx=ax,
         afy=ay,
         afz=az,
-        yaw=single(profile.commands.target_yaw_sign * (command.yaw or 0.0)),
-        yaw_rate=single(profile.commands.target_yaw_sign * command.yaw_rate),
+        yaw=single(sign * (command.yaw or 0.0) + 0.0),
+        yaw_rate=single(sign * command.yaw_rate + 0.0),
     )
 
 
@@ -113,7 +114,7 @@ def write_motors(profile: BuildProfile, command: MotorCommand, codec: Codec) -> 
     motors = (command.front_left, command.front_right, command.back_left, command.back_right)
     return codec.encode(
         "set_actuator_control_target",
-        time_usec=telemetry.stamp_us(command.t_ns),
+        time_usec=command.t_ns // NS_PER_US % (1 << 64),
         group_mlx=0,
         target_system=profile.identity.system,
         target_component=profile.identity.component,

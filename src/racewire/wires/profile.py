@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from racewire.core.clock import NS_PER_MS, Nanos, exact_rate
 from racewire.core.config import parse, read_toml
@@ -18,6 +18,7 @@ from racewire.core.errors import ConfigError
 from racewire.core.topics import TOPICS
 from racewire.wires.commands import Commands
 from racewire.wires.signs import Signs
+from racewire.wires.vehicle_config import VehicleConfig
 
 _SHARED = Path(__file__).with_name("builds.toml")
 _FOLDER = Path(__file__).parent / "profiles"
@@ -73,6 +74,8 @@ class BuildProfile:
     identity: Identity
     signs: Signs
     commands: Commands
+    vehicle: VehicleConfig | None = None
+    """What general MAVLink tools are told, where the build answers them."""
 
     def __post_init__(self) -> None:
         """Check that every topic has a rate or is blocked.
@@ -165,7 +168,10 @@ def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in own.items():
         below = merged.get(key)
-        merged[key] = _over(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+        if isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = _over(cast("dict[str, Any]", below), cast("dict[str, Any]", value))
+        else:
+            merged[key] = value
     return merged
 
 

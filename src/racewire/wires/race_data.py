@@ -72,6 +72,16 @@ def write_track(track: Track) -> bytes:
     return body
 
 
+def write_nulled_track(track: Track) -> bytes:
+    """Return the body that tells how many gates there are, with nothing but zeros in their records."""
+    return _COUNT.pack(len(track.gates)) + bytes(len(track.gates) * _GATE.size)
+
+
+def is_nulled(body: bytes) -> bool:
+    """Tell whether a body holds records, and nothing but zeros in them."""
+    return len(body) > _COUNT.size and not any(body[_COUNT.size :])
+
+
 def read_track(body: bytes, now: Nanos) -> Track:
     """Return the track of a body, valid at `now`.
 

@@ -59,6 +59,9 @@ def read_setpoint(
     if meaning == "attitude":
         attitude = attitude_from_target(_rotation(quaternion))
         return AttitudeCommand(t_ns=now, ned_from_frd=attitude, thrust=u)
+    if meaning == "plain_attitude":
+        q = _rotation(quaternion)
+        return AttitudeCommand(t_ns=now, ned_from_frd=Rot(q.w, q.x, q.y, q.z), thrust=u)
     return RateCommand(t_ns=now, thrust=u, rates=_rates(profile, meaning, quaternion, body_rates))
 
 
@@ -99,6 +102,10 @@ def write_setpoint(profile: BuildProfile, rates: Vec[Frd]) -> tuple[int, Triple]
 
 def write_attitude(profile: BuildProfile, ned_from_frd: Rot[Ned, Frd]) -> tuple[int, Quadruple] | None:
     """Return (type_mask, quaternion) that asks this build to hold an attitude, None if it holds none."""
+    plain = profile.commands.mask_of("plain_attitude")
+    if plain is not None:
+        q = ned_from_frd
+        return plain, (q.w, q.x, q.y, q.z)
     mask = profile.commands.mask_of("attitude")
     if mask is None:
         return None

@@ -29,7 +29,7 @@ from racewire.wires.signs import WireBody
 ARM, RESET, TAKEOFF = 400, 31000, 22  # commands of COMMAND_LONG
 ARMED = 128
 GATE, ENVIRONMENT = 1001, 1002
-ACCEPTED, DENIED, UNSUPPORTED = 0, 2, 3
+ACCEPTED, REFUSED_FOR_NOW, DENIED, UNSUPPORTED = 0, 1, 2, 3  # MAV_RESULT
 
 _NAN = math.nan
 _FIELDS_UPDATED = 63  # accelerometer and gyro

@@ -14,6 +14,7 @@ NAN = math.nan
 # message number and CRC seed, from MAVLink's common.xml
 HEARTBEAT, ATTITUDE, LOCAL_POSITION, COMMAND_LONG = (0, 50), (30, 39), (32, 185), (76, 152)
 COMMAND_ACK, SET_ATTITUDE, IMU, TIMESYNC = (77, 143), (82, 49), (105, 93), (111, 34)
+SET_POSITION, SET_ACTUATORS = (84, 143), (139, 168)
 HANDSHAKE, ENCAPSULATED, COLLISION = (130, 29), (131, 223), (247, 81)
 ODOMETRY, ACTUATORS = (331, 91), (375, 251)
 
@@ -100,8 +101,29 @@ def from_pilot(kind, layout, *values):
     return packet(kind, layout, *values, system=255, component=190)
 
 
-def target(mask, roll, pitch, yaw, thrust):
-    return from_pilot(SET_ATTITUDE, "I8fBBB", 12345, 1, 0, 0, 0, roll, pitch, yaw, thrust, 1, 200, mask)
+def target(mask, roll, pitch, yaw, thrust, q=(1, 0, 0, 0)):
+    return from_pilot(SET_ATTITUDE, "I8fBBB", 12345, *q, roll, pitch, yaw, thrust, 1, 200, mask)
+
+
+def motion(mask, position=(0, 0, 0), velocity=(0, 0, 0), acceleration=(0, 0, 0), yaw=0, yaw_rate=0):
+    numbers = (*position, *velocity, *acceleration, yaw, yaw_rate)
+    return from_pilot(SET_POSITION, "I11fHBBB", 12345, *numbers, mask, 1, 200, 1)
+
+
+def product(a, b):
+    """The Hamilton product of two quaternions, w first."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+def about(axis, angle):
+    q = [math.cos(angle / 2), 0, 0, 0]
+    q[axis] = math.sin(angle / 2)
+    return q
 
 
 PILOT = [
@@ -109,25 +131,51 @@ PILOT = [
     ("arm", from_pilot(COMMAND_LONG, "7fHBBB", 1, 0, 0, 0, 0, 0, 0, 400, 1, 200, 0)),
     ("disarm", from_pilot(COMMAND_LONG, "7fHBBB", 0, 0, 0, 0, 0, 0, 0, 400, 1, 200, 0)),
     ("reset-hard", from_pilot(COMMAND_LONG, "7fHBBB", 1, 0, 0, 0, 0, 0, 0, 31000, 1, 200, 0)),
+    ("reset-soft", from_pilot(COMMAND_LONG, "7fHBBB", 0, 0, 0, 0, 0, 0, 0, 31000, 1, 200, 0)),
     ("timesync-request", from_pilot(TIMESYNC, "qq", 987_654_321, 0)),
+    ("motors", from_pilot(SET_ACTUATORS, "Q8fBBB", 12345678, 0.1, 0.2, 0.3, 0.4, 0, 0, 0, 0, 0, 1, 200)),
+]
+# roll right 2.55, nose up 0.96, turn left 0.85 rad/s: sticks 1, 0.4, -0.4 on the rate curve;
+# physical: negated, over the gains 0.975, 0.972, 0.892
+STICKS = [("rates", target(128, 1.0, 0.4, -0.4, 0.265))]
+PHYSICAL = [("rates", target(144, -2.55 / 0.975, -0.96 / 0.972, 0.85 / 0.892, 0.265))]
+# To hold the true roll 0.5, pitch -0.25, yaw 1.5: Rx(-0.5) Ry(-0.25) Rz(-1.5), the tilt before the yaw.
+# Yaw 0.5 to the right is -0.5 in a position target.
+LATE = [
+    (
+        "attitude",
+        target(7, 0, 0, 0, 0.265, product(product(about(1, -0.5), about(2, -0.25)), about(3, -1.5))),
+    ),
+    ("position", motion(3576, position=(1.5, -2.5, 3.5))),
+    ("velocity", motion(3527, velocity=(1.5, -2.5, 3.5))),
+    ("acceleration", motion(3135, acceleration=(1.5, -2.5, 3.5))),
+    ("force", motion(3647, acceleration=(1.5, -2.5, 3.5))),
+    ("velocity_yaw", motion(3527 - 1024, velocity=(1.5, -2.5, 3.5), yaw=-0.5)),
+    ("velocity_turning", motion(3527 - 2048, velocity=(1.5, -2.5, 3.5), yaw_rate=-0.25)),
 ]
 
 
 def files():
     """The text of each file, by its name."""
-    # roll right 2.55, nose up 0.96, turn left 0.85 rad/s: sticks 1, 0.4, -0.4 on the rate curve;
-    # physical: negated, over the gains 0.975, 0.972, 0.892
-    physical = target(144, -2.55 / 0.975, -0.96 / 0.972, 0.85 / 0.892, 0.265)
     raw = [
         # facing east (yaw 90 deg), rolling right, nose rising, turning left; level; t = 1.25 s
         ("telemetry", struct.pack("<4f3f3fd", HALF, 0, 0, HALF, 0.1, 0.2, -0.3, 0, 0, -9.81, 1.25)),
         ("command", struct.pack("<ffff", 0.55, -1, -1, -1)),  # left, nose down, counter-clockwise
     ]
+    round_one, round_two = STREAM + POSE + ANSWERS + VIDEO, STREAM + ANSWERS + VIDEO
     content = {
-        "3364-vq1": STREAM + POSE + ANSWERS + VIDEO,
-        "3391-vq2": STREAM + ANSWERS + VIDEO,
-        "3364-vq1-pilot": [*PILOT, ("rates", target(128, 1.0, 0.4, -0.4, 0.265))],
-        "3391-vq2-pilot": [*PILOT, ("rates", physical)],
+        "3364-vq1": round_one,
+        "3379-vq2": round_two,
+        "3385-vq2": round_two,
+        "3390-vq2": round_two,
+        "3391-vq1": round_one,
+        "3391-vq2": round_two,
+        "3364-vq1-pilot": PILOT + STICKS,
+        "3379-vq2-pilot": PILOT + STICKS,
+        "3385-vq2-pilot": PILOT + STICKS,
+        "3390-vq2-pilot": PILOT + PHYSICAL + LATE,
+        "3391-vq1-pilot": PILOT + STICKS + LATE,
+        "3391-vq2-pilot": PILOT + PHYSICAL + LATE,
         "raw": raw,
     }
     return {

@@ -1,4 +1,4 @@
-"""The air, and a lost motor: how faults act on the vehicle's step.
+"""Wind, a lost motor and a silent disarm: how the faults of a race act on its vehicle.
 
 World NED, SI units. A vehicle's dynamics see their velocity through the air alone, so a step in moving
 air is a step in still air between two changes of frame; no vehicle knows of wind. Gusts are a
@@ -11,13 +11,44 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from racewire.core.clock import Nanos, nanos
 from racewire.core.seeds import stream
-from racewire.sim.faults import MotorLoss, Wind
+from racewire.sim.faults import MotorLoss, Wind, WorldFaults
 
 _BLOCK = 256
 _LEFT = ("front_left", "back_left")
 _FRONT = ("front_left", "front_right")
 _CLOCKWISE = ("front_left", "back_right")  # spinning so, seen from above
+
+
+class Upsets:
+    """The faults of one race, from boot or reset on, tick by tick."""
+
+    def __init__(self, faults: WorldFaults, run_seed: int, dt: float) -> None:
+        """Draw what is random for run `run_seed`, for ticks of `dt` seconds."""
+        self._motor = faults.motor
+        self._disarm_after_s = faults.mishaps.disarm_after_go_s
+        self._disarmed = False
+        self._air = Air(faults.wind, run_seed, dt) if faults.wind.blows else None
+
+    def air(self) -> NDArray[np.float64] | None:
+        """Return the velocity of the air in the next tick (NED, m/s), None if it is still."""
+        return None if self._air is None else self._air.next()
+
+    def obeyed(self, command: NDArray[np.float64], since_go: Nanos | None) -> NDArray[np.float64]:
+        """Return the command (thrust, p, q, r) as the plant obeys it."""
+        return crippled(command, self._motor) if _reached(self._motor.after_go_s, since_go) else command
+
+    def disarms(self, since_go: Nanos | None) -> bool:
+        """Tell, once, that the vehicle disarms itself now."""
+        if self._disarmed or not _reached(self._disarm_after_s, since_go):
+            return False
+        self._disarmed = True
+        return True
+
+
+def _reached(after_s: float | None, since_go: Nanos | None) -> bool:
+    return after_s is not None and since_go is not None and since_go >= nanos(after_s)
 
 
 class Air:
