@@ -24,7 +24,8 @@ def campaigns() -> dict[str, list[RaceConfig]]:
     """Return every race, by the name of its campaign."""
     seeds = range(20)
     return {
-        "vq1 on 3364-vq1": [RaceConfig(seed=s) for s in seeds],
+        "vq1 on 3391-vq1": [RaceConfig(seed=s) for s in seeds],
+        "vq1 on 3364-vq1": [RaceConfig(seed=s, build="3364-vq1") for s in seeds],
         "vq1 on 3391-vq2": [RaceConfig(seed=s, build="3391-vq2") for s in seeds],
         "random courses": [RaceConfig(course=f"random:{s}", seed=s) for s in seeds],
         "vq1 on the raw wire": [RaceConfig(wire="raw", seed=s) for s in seeds],

@@ -15,6 +15,8 @@ from rich.console import Console
 
 from racewire.core.errors import ConfigError, RunError
 from racewire.run.bench import bench as run_bench
+from racewire.run.conformance import ConformanceConfig
+from racewire.run.conformance import check as check_conformance
 from racewire.run.decode_view import DecodeConfig, show, show_json
 from racewire.run.doctor import diagnose
 from racewire.run.fly import FlyConfig
@@ -37,11 +39,11 @@ _UsageError: Any = typer.BadParameter.__base__
 Course = Annotated[str, typer.Option(help="vq1, vq2, random:SEED, or a course file (TOML).")]
 Build = Annotated[
     str | None,
-    typer.Option(help="Simulator build to imitate. Default: 3364-vq1 for vq1, 3391-vq2 for other courses."),
+    typer.Option(help="Simulator build to imitate. Default: 3391-vq1 for vq1, 3391-vq2 for other courses."),
 ]
 Wire = Annotated[str, typer.Option(help="aigp (MAVLink and chunked video) or raw (seed 000's datagrams).")]
 Vehicle = Annotated[
-    str | None, typer.Option(help="racer or simdrone. Default: racer on aigp, simdrone on raw.")
+    str | None, typer.Option(help="racer, racer_quadratic, simdrone. Default: racer; simdrone on raw.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Run seed: every random draw of the run derives from it.")]
 PilotName = Annotated[
@@ -68,6 +70,7 @@ def race(
         typer.Option(help="Conditions file (TOML), or none. Default: mild noise, 2 % frame loss, 20 ms."),
     ] = None,
     log: Annotated[Path | None, typer.Option(help="Write the run to this MCAP file.")] = None,
+    port_base: PortBase = 0,
     as_json: Json = False,
 ) -> None:
     """Fly a race: simulator and pilot in one command, in lockstep unless --realtime."""
@@ -82,6 +85,7 @@ def race(
         realtime=realtime,
         faults=faults,
         log=log,
+        port_base=port_base,
     )
     result = fly_race(config, None if as_json else Console(stderr=True))
     if as_json:
@@ -161,7 +165,7 @@ def fly(
     wire: Wire = "aigp",
     build: Annotated[
         str, typer.Option(help="Build whose commands to speak; the default's sticks fly every build.")
-    ] = "3364-vq1",
+    ] = "3391-vq1",
     host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
     bind: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port_base: PortBase = 0,
@@ -252,6 +256,26 @@ def decode(
         show_json(config, sys.stdout.write)
     else:
         show(config, Console(width=None if sys.stdout.isatty() else 200))
+
+
+@app.command()
+def conformance(
+    build: Annotated[str, typer.Option(help="Build whose rules to check.")] = "3391-vq1",
+    host: Annotated[str, typer.Option(help="Where the simulator is.")] = "127.0.0.1",
+    bind: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port_base: PortBase = 0,
+    wait: Annotated[float, typer.Option(min=0.1, help="How long to wait for a simulator, s.")] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Check point by point which rules of the wire a simulator keeps: it is armed, flown and reset."""
+    config = ConformanceConfig(build, host, bind, port_base, wait)
+    found = check_conformance(config, Console(stderr=True))
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        Console(width=None if sys.stdout.isatty() else 140).print(found.render())
+    if not found.kept:
+        raise typer.Exit(1)
 
 
 @app.command()

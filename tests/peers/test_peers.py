@@ -24,7 +24,7 @@ class Client:
         self.mav = common.MAVLink(None, srcSystem=255, srcComponent=190)
         self.listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.listening.bind(("127.0.0.1", 14550 + base))
-        self.listening.settimeout(5.0)
+        self.listening.settimeout(1.0)
 
     def __enter__(self):
         return self

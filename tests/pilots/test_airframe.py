@@ -15,6 +15,7 @@ def airframe(**changed):
         "lift": 0.01,
         "rate_delay_ms": 10.0,
         "largest_rate": 10.0,
+        "largest_force": 100.0,
     }
     return Airframe(**{**values, **changed})
 

@@ -168,6 +168,15 @@ def test_a_clock_that_begins_again_is_a_new_life(pilot):
     assert pilot.status().phase == "waiting for data"
 
 
+def test_a_blow_is_not_integrated(pilot):
+    for _ in on_the_pad(pilot, 2600):
+        pass
+    before = pilot.status().speed
+    pilot.step(2608 * NS_PER_MS, [imu(2608 * NS_PER_MS, Vec(-8000.0, 100.0, 300.0))])
+    pilot.step(2616 * NS_PER_MS, [imu(2616 * NS_PER_MS)])
+    assert pilot.status().speed == pytest.approx(before, abs=0.5)
+
+
 HUGE = (0.0, -1.0, 1e-300, 1e5, -1e9, 1e30, math.inf, -math.inf, math.nan)
 
 

@@ -22,6 +22,12 @@ class Run:
         for i, (x, y, z, yaw_deg) in enumerate(gates):
             pose = Pose(Vec(x, y, z), Rot.from_euler(0.0, 0.0, math.radians(yaw_deg)))
             self.map.gates.append(Landmark(i, self.belief.add_gate(pose), views=10))
+            self.know(i, 0.05)
+
+    def know(self, slot, sd):
+        """Give a gate's place this standard deviation."""
+        at = range(15 + 6 * slot, 18 + 6 * slot)
+        self.belief.P[at, at] = sd * sd
 
     def go(self, *places, velocity=(8.0, 0.0, 0.0)):
         for place in places:
@@ -123,11 +129,29 @@ def test_a_clean_crossing_that_is_not_counted_was_backwards(run, params):
     assert r.target == 1
 
 
+def test_a_crossing_that_is_not_surely_clean_is_tried_again_the_same_way(run, params):
+    r = run((20.0, 0.0, 0.0, 0.0))
+    r.know(0, 0.6)
+    r.go((19.0, 0.1, 0.0), (20.1, 0.1, 0.0), (24.0, 0.1, 0.0))
+    r.hear(0, after_ms=params.progress.confirm_ms + 10)
+    assert r.target == 0
+    assert not r.map.gates[0].reversed
+
+
 def test_a_gate_is_given_up_after_a_few_failures(run, params):
     r = run((20.0, 0.0, 0.0, 0.0), (40.0, 0.0, 0.0, 0.0))
     for _ in range(params.progress.most_retries + 1):
         r.go((19.0, 3.0, 0.0), (20.1, 3.0, 0.0))
     assert r.target == 1
+
+
+def test_a_gate_passed_out_of_turn_is_next_when_its_turn_comes(run, params):
+    r = run((20.0, 0.0, 0.0, 0.0), (40.0, 0.0, 0.0, 0.0), (60.0, 0.0, 0.0, 0.0))
+    r.map.gates[1].retries, r.map.gates[1].reversed = 2, True
+    r.go((19.0, 0.0, 0.0), (20.1, 0.0, 0.0))
+    r.hear(1, after_ms=100)
+    assert r.target == 1
+    assert r.progress.way(r.belief, r.map)[0].forward.x == pytest.approx(1.0)
 
 
 def test_a_gate_that_the_referee_counted_first_is_passed(run):

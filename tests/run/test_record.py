@@ -170,20 +170,17 @@ def interrupted(log, inside):
     stream.write = struck
 
 
-@pytest.mark.parametrize("inside", range(8))
+@pytest.mark.parametrize("inside", range(5))
 def test_ctrl_c_in_the_middle_of_a_record_does_not_tear_it(tmp_path, inside):
     path = tmp_path / "run.mcap"
     log = RunLog(path)
     log.sent("a", b"before", 1)
     interrupted(log, inside)
     with pytest.raises(KeyboardInterrupt):
-        for k in range(10):
-            log.sent("a", b"%d" % k, 2)
+        log.sent("a", b"torn?", 2)
+    log.sent("a", b"after", 3)
     log.close()
-    said = [data for _, _, data in read(path)]
-    assert said[0] == b"before"
-    assert said[1:] == [b"%d" % k for k in range(len(said) - 1)]
-    assert len(said) > 1
+    assert [data for _, _, data in read(path)] == [b"before", b"torn?", b"after"]
 
 
 def test_ctrl_c_while_the_file_is_finished_does_not_tear_it(tmp_path):

@@ -66,7 +66,9 @@ def pilot(wire="aigp"):
 
 def target(thrust, roll=0.0, pitch=0.0, yaw=0.0):
     """Return SET_ATTITUDE_TARGET with sticks, as any MAVLink program would write it."""
-    message = common.MAVLink_set_attitude_target_message(0, 1, 200, 128, [1, 0, 0, 0], roll, pitch, yaw, thrust)
+    message = common.MAVLink_set_attitude_target_message(
+        0, 1, 200, 128, [1, 0, 0, 0], roll, pitch, yaw, thrust
+    )
     return message.pack(common.MAVLink(None, srcSystem=255))
 
 

@@ -66,10 +66,9 @@ EVERYTHING = {
 }
 
 
-@pytest.mark.parametrize("begun", [False, True], ids=["clean", "everything goes wrong"])
+@pytest.mark.parametrize("faults", [{}, EVERYTHING], ids=["clean", "everything goes wrong"])
 @pytest.mark.parametrize("at_ns", [100 * MS, 2 * S, 5 * S + 333_333, 25 * S], ids=str)
-def test_after_a_reset_at_any_time_all_is_as_in_a_new_simulator(course, begun, at_ns):
-    faults = EVERYTHING if begun else {}
+def test_after_a_reset_at_any_time_all_is_as_in_a_new_simulator(course, faults, at_ns):
     sim = make(course, **faults)
     fly(sim, until=max(at_ns, 4200 * MS)) if at_ns > 4200 * MS else sim.advance(at_ns)
     zero = -(-(at_ns + 1) // MS) * MS  # a reset begins with the next tick
@@ -90,8 +89,8 @@ def test_a_reset_in_contact_and_one_after_the_finish_begin_anew(course):
     zero = sim._tick
     assert [moved(o, -zero) for o in fly(sim, zero)] == fly(make(course))
     sim._world.state[:6] = (10.0, 1.15, 0.0, 0.0, 0.0, 0.0)  # inside a gate's post
-    sim.advance(zero + 7002 * MS)
-    assert sim.race.contact_ns == zero + 7002 * MS
+    sim.advance(zero + 7001 * MS)
+    assert sim.race.contact_ns == zero + 7001 * MS
     sim.reset()
     zero = sim._tick
     assert [moved(o, -zero) for o in fly(sim, zero)] == fly(make(course))
@@ -183,9 +182,7 @@ def test_the_motors_stop_without_a_word_once(course):
     sim = make(course, mishaps=Mishaps(disarm_after_go_s=1.0))
     out = fly(sim)
     go = of(out, Started)[0].t_ns
-    assert [m.armed for m in of(out, Heartbeat) if m.t_ns > go + S] == [False] * len(
-        [m for m in of(out, Heartbeat) if m.t_ns > go + S]
-    )
+    assert {m.armed for m in of(out, Heartbeat) if m.t_ns > go + S} == {False}
     assert of(out, Truth)[-1].command == (0.0, 0.0, 0.0, 0.0)
     assert sim.race.phase is Phase.RACING
     sim.command(Arm(t_ns=0, arm=True))

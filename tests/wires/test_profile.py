@@ -66,6 +66,7 @@ def test_rates_are_exact():
 def test_open_points_have_the_proposed_values(name):
     profile = load_profile(name)
     assert profile.duplicate_every == 0
+    assert profile.off_race == "paused"
     assert profile.commands.reset == "resets"
     assert not profile.commands.heartbeat_required
     assert profile.commands.other_rates == "stick"
@@ -131,6 +132,7 @@ def edited(old, new, tmp_path):
         ("imu = 120.0", "imv = 120.0", "unknown topic 'imv'"),
         ("imu = 120.0\n", "", "topic 'imu' must have a rate or be blocked"),
         ('track = "sent"', 'track = "shown"', "track: 'shown' is not one of"),
+        ("blocked = []", 'blocked = []\noff_race = "sleeps"', "off_race: 'sleeps'"),
         ("video_copies = 14.0", "video_copies = 0.5", "video_copies must be from 1 to 100"),
         ("blocked = []", "blocked = []\nduplicate_every = -1", "duplicate_every"),
         ("[rates]", "[signs]\ngyro = [-1, -1]\n[rates]", "gyro: must be a list of 3"),

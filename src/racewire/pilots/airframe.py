@@ -13,7 +13,11 @@ from racewire.core.frames import Frd, Vec
 
 @dataclass(frozen=True, slots=True)
 class Airframe:
-    """The vehicle: `thrust_command` against `thrust_accel`, drag and lift (1/m), delay and limit of rates."""
+    """The vehicle.
+
+    `thrust_command` against `thrust_accel`; drag and lift (1/m); delay of the rates; largest rate (rad/s)
+    to command, and largest force (m/s^2) to feel.
+    """
 
     thrust_command: tuple[float, ...]
     thrust_accel: tuple[float, ...]
@@ -21,6 +25,7 @@ class Airframe:
     lift: float
     rate_delay_ms: float
     largest_rate: float
+    largest_force: float
 
     def __post_init__(self) -> None:
         """Check the table.

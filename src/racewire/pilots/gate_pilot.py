@@ -8,7 +8,7 @@ wire brings (streamed pose, track) it does not read. World NED with its origin a
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -48,7 +48,9 @@ Look: TypeAlias = Callable[[bytes, float], Sequence[GateView]]
 _STILL = Command(0.0, Vec(0.0, 0.0, 0.0))
 _LIFT_OFF_NS = 400 * NS_PER_MS
 _CONTACT_NS = 200 * NS_PER_MS
+_SHOCK_NS = 600 * NS_PER_MS
 _ABSURD = 1e4
+_BLOW = 3.0
 _FRAME_NS = NS_PER_S // 30
 
 
@@ -175,8 +177,12 @@ class GatePilot:
             if last.t_ns - imu.t_ns > NS_PER_S:  # the vehicle's clock began again
                 self._start_over()
             return
+        if imu.specific_force.norm() > self._params.airframe.largest_force:
+            self._hit(imu.t_ns)  # a blow, and the sample catches no more than a piece of it
+            imu = replace(imu, specific_force=last.specific_force if last is not None else Vec(0.0, 0.0, 0.0))
+            f = imu.specific_force
         self._imu = imu
-        sample = np.array(numbers)
+        sample = np.array((f.x, f.y, f.z, w.x, w.y, w.z))
         if not self._phases.flying:
             self._ahrs.rest(imu)
             if self._ahrs.levelled:
@@ -227,7 +233,7 @@ class GatePilot:
         """Expect a jump of the velocity; contacts come in floods, one in a while counts."""
         if self._mode(t_ns) is Mode.AIR and self._phases.flying:
             self._contact_ns = t_ns
-            self._filter.jolt(1.0, 0.05, math.radians(1.0))
+            self._filter.jolt(_BLOW, 0.05, math.radians(1.0))
 
     def _decide(self, now: Nanos) -> Command:
         imu = self._imu
@@ -238,7 +244,8 @@ class GatePilot:
         present = Kinematics(
             f.t_ns, f.position, f.velocity, f.attitude, imu.specific_force - bias, imu.rates - f.gyro_bias
         )
-        self._progress.advance(f, self._map, f.t_ns)
+        hit = self._contact_ns is not None and 0 <= f.t_ns - self._contact_ns < _SHOCK_NS
+        self._progress.advance(f, self._map, f.t_ns, hit=hit)
         state = self._controller.ahead(present, now)
         way = self._progress.way(f, self._map)
         match self._phases.phase:

@@ -25,6 +25,7 @@ class ProgressParams:
 
     frame: float
     clean: float
+    clean_sd: float
     turn_cost: float
     retry_cost: float
     behind_cost: float
@@ -48,14 +49,16 @@ class Progress:
         self.target: Landmark | None = None
         self.exit: Vec[Ned] = Vec(1.0, 0.0, 0.0)
         self._owed: Landmark | None = None
+        self._counted = 0
+        self._gates: list[Landmark] = []
         self._crossed: tuple[Landmark, Nanos, bool] | None = None
         self._ahead: dict[int, float] = {}
         self._poses: dict[int, Pose[Ned, Gate]] = {}
 
-    def advance(self, belief: Belief, map_: GateMap, t_ns: Nanos) -> None:
-        """Look for a crossing since the last call, and choose the target."""
+    def advance(self, belief: Belief, map_: GateMap, t_ns: Nanos, *, hit: bool = False) -> None:
+        """Look for a crossing since the last call, and choose the target; `hit` if a blow was felt lately."""
         here = belief.position
-        gates = map_.known()
+        gates = self._gates = map_.known()
         self._poses = {gate.number: map_.facing(belief, gate) for gate in gates}
         for gate in gates:
             local = self._poses[gate.number].to_local(here)
@@ -64,13 +67,17 @@ class Progress:
             if gate is self.target and not gate.passed and before < 0.0 <= local.x:
                 off = max(abs(local.y), abs(local.z))
                 if off < self._p.frame:
-                    self._pass(gate, t_ns, clean=off < self._p.clean)
+                    sure = not hit and belief.gate_sd(gate.slot)[0] < self._p.clean_sd
+                    self._pass(gate, t_ns, clean=sure and off < self._p.clean)
                 else:
                     self._fail(gate, clean=False)
         self._choose(gates, here, belief.velocity)
 
     def race(self, status: RaceStatus, here: Vec[Ned]) -> None:
         """Hear how many gates the referee has counted."""
+        if status.active_gate > self._counted:
+            self._forgive()
+        self._counted = status.active_gate
         crossed = self._crossed
         late = crossed is not None and status.t_ns > crossed[1] + self._p.confirm_ms * NS_PER_MS
         if status.active_gate > self.passed:
@@ -112,6 +119,13 @@ class Progress:
                 self._owed = None
             gate.reversed = not gate.reversed
             self._ahead.pop(gate.number, None)
+
+    def _forgive(self) -> None:
+        """Take back what was held against gates that were passed out of their turn: it may have come."""
+        for gate in self._gates:
+            if not gate.passed and gate.retries:
+                gate.retries, gate.reversed = 0, False
+                self._ahead.pop(gate.number, None)
 
     def _nearest(self, here: Vec[Ned]) -> Landmark | None:
         """Return the target if the vehicle is at it."""

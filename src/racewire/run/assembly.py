@@ -40,6 +40,7 @@ LIMITS_MS = {
 assert set(STAGES) < set(LIMITS_MS)
 
 _TRUTH_HZ = 100
+_LONGEST_S = 1e6
 _SIM_STAGES = ("physics", "render", "encode")
 _DEFAULT_BUILD = {"vq1": "3391-vq1"}
 _OTHER_BUILD = "3391-vq2"
@@ -83,6 +84,8 @@ def load_world(
     name = build or _DEFAULT_BUILD.get(course, _OTHER_BUILD)
     loaded = load_course(course)
     if time_limit_s is not None:
+        if not 0.0 < time_limit_s < _LONGEST_S:
+            raise ConfigError(f"--time-limit {time_limit_s:g}: must be over 0 and less than {_LONGEST_S:g} s")
         loaded = replace(loaded, time_limit_s=time_limit_s)
     return World(loaded, load_profile(name), name, wire, vehicle or _DEFAULTS[wire][0])
 
@@ -102,6 +105,7 @@ def make_simulator(world: World, conditions: Conditions, start: RaceStart, run_s
         imu=conditions.imu,
         start=start,
         always_armed=world.wire == "raw",
+        pauses=world.wire == "aigp" and world.build.off_race == "paused",
         faults=conditions.world,
     )
     return Simulator(world.course, load_vehicle(world.vehicle), config, run_seed)

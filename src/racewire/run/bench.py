@@ -1,7 +1,8 @@
 """`racewire bench`: the figures of DESIGN.md section 4 that exist so far, as a table or JSON.
 
 Each figure is measured several times; the median is its value. How each is taken stands in
-`bench_compute` (this process) and `bench_wire` (real time, over UDP, and in processes of their own).
+`bench_compute` (this process), `bench_telemetry` (a simulator in a process of its own) and `bench_wire`
+(whole races in real time, and first frames).
 """
 
 import os
@@ -19,9 +20,10 @@ from rich.table import Table
 from racewire.core.errors import ConfigError
 from racewire.run.bench_compute import COMPUTE
 from racewire.run.bench_measure import Measure
+from racewire.run.bench_telemetry import TELEMETRY
 from racewire.run.bench_wire import WIRE
 
-MEASURES: tuple[Measure, ...] = (*COMPUTE, *WIRE)
+MEASURES: tuple[Measure, ...] = (*COMPUTE, *TELEMETRY, *WIRE)
 """Everything that is measured, in order."""
 
 
@@ -85,6 +87,8 @@ def bench(*, only: str | None, repeats: int, console: Console) -> BenchReport:
                 samples.append(dict(measure.sample()))
                 progress.advance(task)
             for name, (unit, bar) in measure.figures.items():
+                if only is not None and not name.startswith(only):
+                    continue
                 values = [sample[name] for sample in samples]
                 figures[name] = Figure(
                     statistics.median(values), unit, min(values), max(values), len(values), bar

@@ -4,9 +4,10 @@ import os
 import platform
 import socket
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +72,37 @@ def _python() -> Finding:
 
 
 def _libraries() -> Finding:
-    return Finding("libraries", ok=True, seen=", ".join(f"{name} {version(name)}" for name in _LIBRARIES))
+    seen: list[str] = []
+    missing: list[str] = []
+    for name in _LIBRARIES:
+        try:
+            seen.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding("libraries", ok=False, seen=f"missing: {', '.join(missing)}")
+    return Finding("libraries", ok=True, seen=", ".join(seen))
 
 
 def _cache() -> Finding:
     """Look where kernels are cached: beside the source, or in the user's folder if that is read-only."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     folder = Path(chosen) if chosen else Path(__file__).parent.parent
-    if os.access(folder, os.W_OK):
+    if _writable(folder):
         return Finding("kernel cache", ok=True, seen=str(folder))
     if chosen:
         return Finding("kernel cache", ok=False, seen=f"NUMBA_CACHE_DIR {folder} is not writable")
     return Finding("kernel cache", ok=True, seen="the user's cache folder")
+
+
+def _writable(folder: Path) -> bool:
+    """Tell whether files can be made in a folder, which is made if it is not there, as Numba does."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _ports() -> list[Finding]:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from racewire.core.budget import Budget
 from racewire.core.clock import Nanos, nanos, seconds
-from racewire.core.errors import RunError
+from racewire.core.errors import ConfigError, RunError
 from racewire.pilots import load_pilot
 from racewire.run.assembly import LIMITS_MS, default_pilot, load_world, make_wire
 from racewire.run.loop import Endpoint, Loop
@@ -25,6 +25,8 @@ SILENT_S = 3.0
 
 AFTER_S = 0.5
 """How long the pilot goes on after the finish."""
+
+_LONGEST_S = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def fly(config: FlyConfig, console: Console) -> FlyResult:
     RunError
         If no simulator is there, or it falls silent.
     """
+    if not 0.0 < config.wait_s < _LONGEST_S:
+        raise ConfigError(f"--wait {config.wait_s:g}: must be over 0 and less than {_LONGEST_S:g} s")
     name = config.pilot or default_pilot(config.wire)
     world = load_world("vq1", config.build, config.wire, None)
     pilot = load_pilot(name, config.pilot_config)

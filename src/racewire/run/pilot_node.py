@@ -2,12 +2,13 @@
 
 The pilot's host has a clock of its own: the loop's plus `clock_ns`. A camera frame reaches the pilot
 `vision_ns` after it arrived: the declared compute time of lockstep. In real time nothing is declared
-and looking takes what it takes. Of several frames waiting only the latest is looked at.
+and looking takes what it takes. Of the frames that come while it looks, only the latest is kept.
 """
 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from racewire.core.clock import NS_PER_S, Nanos
 from racewire.core.messages import FlightCommand, FromVehicle, Image, RaceStatus
@@ -18,6 +19,13 @@ from racewire.wires.base import Datagram, Malformed, Wire
 
 HOST_CLOCK_NS = 7 * 3600 * NS_PER_S
 """How far the pilot's clock is ahead of the loop's in an embedded run: never equal, so never relied on."""
+
+
+class _Arrived(NamedTuple):
+    """A frame, and when it came."""
+
+    at: Nanos
+    image: Image
 
 
 class PilotNode:
@@ -44,11 +52,13 @@ class PilotNode:
         self._vision = vision_ns
         self._clock = clock_ns
         self._trace = trace
-        self._image: tuple[Nanos, Image] | None = None  # when it arrived, and the frame
+        self._looking: _Arrived | None = None
+        self._looked: Nanos = 0
+        self._next: _Arrived | None = None
 
     def due(self) -> Nanos | None:
         """Return when to wake it next."""
-        looked = self._image[0] + (self._vision or 0) if self._image else None
+        looked = self._looked if self._looking else None
         pilot, wire = self.pilot.due(), self.wire.due()
         return earliest(
             looked,
@@ -59,8 +69,9 @@ class PilotNode:
     def wake(self, now: Nanos) -> list[Datagram]:
         """Let the pilot look at a frame, or act on its own pace; let the session speak."""
         out: list[Datagram] = []
-        if self._image is not None and self._image[0] + (self._vision or 0) <= now:
-            (arrived, image), self._image = self._image, None
+        if self._looking is not None and self._looked <= now:
+            arrived, image = self._looking
+            self._look(self._next, now)
             self.frames += 1
             if self._trace is not None:
                 self._trace.frame_taken(image.jpeg, arrived)
@@ -81,13 +92,25 @@ class PilotNode:
             if isinstance(message, Malformed):
                 self.counters[f"malformed {message.reason}"] += 1
             elif isinstance(message, Image):
-                self.counters["frames skipped"] += self._image is not None
-                self._image = (now, message)
+                self._take(_Arrived(now, message))
             elif not isinstance(message, FlightCommand):
                 if isinstance(message, RaceStatus):
                     self.race = message
                 inbox.append(message)  # type: ignore[arg-type]
         return self._step("pilot_tick", inbox, now) if inbox else []
+
+    def _take(self, frame: _Arrived) -> None:
+        """Look at a frame, or keep it for when the one before has been looked at."""
+        if self._looking is None or self._vision is None:
+            self.counters["frames skipped"] += self._looking is not None
+            self._look(frame, frame.at)
+        else:
+            self.counters["frames skipped"] += self._next is not None
+            self._next = frame
+
+    def _look(self, frame: _Arrived | None, now: Nanos) -> None:
+        self._looking, self._next = frame, None
+        self._looked = now + (self._vision or 0)
 
     def _step(self, stage: str, inbox: Sequence[FromVehicle], now: Nanos) -> list[Datagram]:
         started = time.perf_counter_ns()

@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.console import Console
 
@@ -35,7 +36,7 @@ from racewire.run.progress import Compilation, Progress, compiling
 from racewire.run.record import RunHash, RunLog
 from racewire.run.result import RaceResult, collect
 from racewire.run.sim_node import SimNode, SimObserver
-from racewire.run.sockets import close_channels, open_channels
+from racewire.run.sockets import UdpChannel, close_channels, open_channels
 from racewire.run.trace import Trace
 from racewire.sim.simulator import RaceStart
 from racewire.wires import WIRES
@@ -55,6 +56,8 @@ NO_START_S = 20.0
 
 _WARM_UP_S = 5.0
 
+Channels: TypeAlias = dict[str, UdpChannel]
+
 
 @dataclass(frozen=True, slots=True)
 class RaceConfig:
@@ -70,6 +73,7 @@ class RaceConfig:
     realtime: bool = False
     faults: str | None = None
     log: Path | None = None
+    port_base: int = 0
 
 
 def fly_race(config: RaceConfig, console: Console | None = None) -> RaceResult:
@@ -83,33 +87,32 @@ def fly_race(config: RaceConfig, console: Console | None = None) -> RaceResult:
         If the pilot never starts the race.
     """
     with ExitStack() as stack:
-        log = None
+        loop, run = prepare(config)
+        ends = _open_ends(config, stack) if config.realtime else None
         if config.log is not None:
             log = RunLog(config.log)
             stack.callback(log.close)
-        loop, run = prepare(config, log)
-        if log is not None:
-            log.config(run.resolved())
+            run.keep(log)
         progress = stack.enter_context(Progress(console))
         compilation = stack.enter_context(compiling(progress.console))
-        if config.realtime:
-            _fly_realtime(run, progress, stack)
+        if ends is not None:
+            _fly_realtime(run, *ends, progress, stack)
         else:
             _fly_lockstep(loop, run, progress, compilation)
         result = run.result()
-        if log is not None:
-            log.result(result.as_json())
+        if run.log is not None:
+            run.log.result(result.as_json())
     return result
 
 
 class Race:
     """The parts of one race, and when it is over."""
 
-    def __init__(self, config: RaceConfig, world: World, conditions: Conditions, log: RunLog | None) -> None:
+    def __init__(self, config: RaceConfig, world: World, conditions: Conditions) -> None:
         self.config = config
         self.world = world
         self.conditions = conditions
-        self.log = log
+        self.log: RunLog | None = None
         self.budget: Budget = full_budget()
         self.trace = Trace(self.budget.add)
         self.hash = RunHash()
@@ -141,6 +144,12 @@ class Race:
             vision_ns=vision_ns,
             trace=self.trace,
         )
+
+    def keep(self, log: RunLog) -> None:
+        """Write the race to `log` from now on."""
+        self.log = log
+        self.sim.observe(log)
+        log.config(self.resolved())
 
     def over(self, now: Nanos) -> bool:
         """Tell whether the race has ended and its last status had time to arrive.
@@ -188,7 +197,7 @@ class Race:
         )
 
 
-def prepare(config: RaceConfig, log: RunLog | None = None) -> tuple[Lockstep, Race]:
+def prepare(config: RaceConfig) -> tuple[Lockstep, Race]:
     """Return a race in lockstep, ready to run.
 
     Raises
@@ -197,7 +206,7 @@ def prepare(config: RaceConfig, log: RunLog | None = None) -> tuple[Lockstep, Ra
         If the configuration names something that does not exist or cannot be used.
     """
     world = load_world(config.course, config.build, config.wire, config.vehicle)
-    run = Race(config, world, load_conditions(config.faults), log)
+    run = Race(config, world, load_conditions(config.faults))
     compute = run.conditions.compute
     run.join(InlineCamera(run.develop, compute.camera_ns), UNIX_AT_BOOT_NS, compute.vision_ns)
     channels = [port.channel for port in WIRES[world.wire].ports]
@@ -221,12 +230,18 @@ def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress, compilation: Co
     run.factor = loop.now / (time.perf_counter_ns() - started - compilation.took_ns)
 
 
-def _fly_realtime(run: Race, progress: Progress, stack: ExitStack) -> None:
-    wire = run.config.wire
-    sim_channels = open_channels(sim_ports(wire, 0), "simulator")
-    stack.callback(close_channels, sim_channels)
-    pilot_channels = open_channels(pilot_ports(wire, 0), "pilot")
-    stack.callback(close_channels, pilot_channels)
+def _open_ends(config: RaceConfig, stack: ExitStack) -> tuple[Channels, Channels]:
+    """Bind the ports of both ends, simulator and pilot."""
+    sim = open_channels(sim_ports(config.wire, config.port_base), "simulator")
+    stack.callback(close_channels, sim)
+    pilot = open_channels(pilot_ports(config.wire, config.port_base), "pilot")
+    stack.callback(close_channels, pilot)
+    return sim, pilot
+
+
+def _fly_realtime(
+    run: Race, sim_channels: Channels, pilot_channels: Channels, progress: Progress, stack: ExitStack
+) -> None:
     warm_up(run.config)
     camera = ThreadCamera(run.develop)
     stack.callback(camera.close)

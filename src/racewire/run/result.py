@@ -126,6 +126,18 @@ def collect(
     )
 
 
+def check_folder(path: Path) -> None:
+    """Refuse, before a run, a file that could not be written after it.
+
+    Raises
+    ------
+    ConfigError
+        If its folder does not exist.
+    """
+    if not path.parent.is_dir():
+        raise ConfigError(f"{path}: No such file or directory")
+
+
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write `record` to `path`, whole or not at all.
 

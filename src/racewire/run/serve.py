@@ -26,7 +26,7 @@ from racewire.run.ports import CONTROL_PORT, LOCALHOST, LOCKSTEP_PORT, shifted, 
 from racewire.run.progress import compiling
 from racewire.run.race import UNIX_AT_BOOT_NS
 from racewire.run.record import RunLog
-from racewire.run.result import RaceResult
+from racewire.run.result import RaceResult, check_folder
 from racewire.run.service import Service, ServicePlan
 from racewire.run.sockets import Port, UdpChannel, close_channels, open_channels
 from racewire.sim.simulator import Exposure, RaceStart
@@ -88,6 +88,8 @@ def serve(config: ServeConfig, console: Console) -> RaceResult | None:
     world = load_world(config.course, config.build, config.wire, config.vehicle, config.time_limit_s)
     conditions = load_conditions(config.faults)
     start = parse_start(config.start)
+    if config.result is not None:
+        check_folder(config.result)
     answers_sender = world.build.vehicle is not None  # as an ordinary vehicle does, unlike the original
     ports = sim_ports(config.wire, config.port_base, config.bind, config.peer, follow=answers_sender)
     with ExitStack() as stack:

@@ -22,6 +22,9 @@ Triple: TypeAlias = tuple[float, float, float]
 Command: TypeAlias = tuple[float, float, float, float]
 """Thrust 0..1 and body rates p, q, r (rad/s), as a vehicle takes them."""
 
+Outputs: TypeAlias = tuple[float, float, float, float]
+"""Front left, front right, back left, back right, 0 to 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class AutopilotConfig:
@@ -36,6 +39,7 @@ class AutopilotConfig:
     velocity_share: float
     drag: float
     least_lift: float
+    idle: float
     hover: float
     thrust_slope: float
     motor_torque: Triple
@@ -60,13 +64,19 @@ class Autopilot:
         """Whether there is a target."""
         return self._target is not None
 
-    @property
-    def motors(self) -> Command | None:
-        """The wanted motors (front left, front right, back left, back right), None if others fly."""
+    def outputs(self, thrust: float, *, armed: bool) -> Outputs:
+        """Return what the motors show.
+
+        They idle while armed; commanded one by one they show that, else the collective `thrust`.
+        """
         m = self._target
-        if not isinstance(m, MotorCommand):
-            return None
-        return m.front_left, m.front_right, m.back_left, m.back_right
+        if not armed:
+            return 0.0, 0.0, 0.0, 0.0
+        shown = (thrust,) * 4
+        if isinstance(m, MotorCommand):
+            shown = (m.front_left, m.front_right, m.back_left, m.back_right)
+        fl, fr, bl, br = (max(output, self._config.idle) for output in shown)
+        return fl, fr, bl, br
 
     def release(self) -> None:
         """Forget the target, and the yaw that was wanted."""

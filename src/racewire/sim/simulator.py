@@ -36,7 +36,6 @@ from racewire.world.course import Course
 
 TICK_NS = NS_PER_MS
 TICK_S = seconds(TICK_NS)
-_IDLE = 0.05  # motor output when armed, spec 1.3
 _CONTACT_NS = 4 * NS_PER_MS  # a lasting contact is reported at most 250 times a second, spec 1.2
 
 
@@ -76,7 +75,8 @@ class SimConfig:
     """What the simulator needs beside course and vehicle.
 
     `rates` in Hz are those of the topics, `image` for exposures, and of `truth`. A vehicle that is
-    `always_armed` has no arming, and no countdown: its race starts with the first command.
+    `always_armed` has no arming, and no countdown: its race starts with the first command. Physics that
+    `pauses` does so while no race is on, as the original's: telemetry goes on, frozen.
     """
 
     rules: Rules
@@ -84,6 +84,7 @@ class SimConfig:
     imu: ImuNoise = ImuNoise()
     start: RaceStart = RaceStart()
     always_armed: bool = False
+    pauses: bool = False
     faults: WorldFaults = WorldFaults()
 
 
@@ -139,7 +140,6 @@ class Simulator:
             case messages.AttitudeCommand() | messages.MotionCommand() | messages.MotorCommand():
                 if self.armed:
                     self._autopilot.take(message, self._vehicle.motion(self._world.state))
-                    self._taken()
             case messages.Arm():
                 self._arm(message.arm)
             case messages.Reset():
@@ -185,13 +185,9 @@ class Simulator:
         if self.armed and all(math.isfinite(c) for c in command):
             self._command[:] = command
             self._autopilot.release()
-            self._taken()
-
-    def _taken(self) -> None:
-        """Start the race of a vehicle without arming, which its first command does."""
-        if self._config.always_armed and self.race.phase is Phase.WAITING:
-            self.race = RaceState(Phase.RACING, start_ns=self._tick)
-            self._report(Started(self._tick))
+            if self._config.always_armed and self.race.phase is Phase.WAITING:
+                self.race = RaceState(Phase.RACING, start_ns=self._tick)
+                self._report(Started(self._tick))
 
     def _steer(self) -> None:
         """Have the autopilot, where it flies, give the command of the next tick."""
@@ -248,6 +244,8 @@ class Simulator:
                 self._countdown_at = None
                 self.race = referee.start_countdown(self.race, self._tick, self._config.rules)
             self._publish_track()
+            if self._paused:
+                continue
             self._steer()
             velocity = self._world.state[3:6].copy()
             obeyed = self._upsets.obeyed(self._command, self._since_go())
@@ -265,6 +263,11 @@ class Simulator:
             if self._upsets.disarms(self._since_go()):
                 self.armed = False
                 self._rest()
+
+    @property
+    def _paused(self) -> bool:
+        waits = self.race.phase is Phase.WAITING and self._countdown_at is None
+        return self._config.pauses and (waits or self.race.over)
 
     def _since_go(self) -> Nanos | None:
         """Return the time since GO, negative during the countdown, None before."""
@@ -300,7 +303,7 @@ class Simulator:
         """Return the true motion at `t_ns`, at most one tick after the last."""
         m = self._vehicle.motion(self._world.state)
         dt = seconds(t_ns - self._tick)
-        if not dt:
+        if not dt or self._paused:
             return replace(m, specific_force=self._felt)
         turn: Rot[Frd, Frd] = Rot.exp(m.rates.x * dt, m.rates.y * dt, m.rates.z * dt)
         at, attitude = m.position + m.velocity * dt, m.ned_from_frd @ turn
@@ -333,10 +336,7 @@ class Simulator:
                     resets=self.resets,
                 )
             case "motors":
-                u = float(self._command[0])
-                fl, fr, bl, br = (
-                    max(m, _IDLE) if self.armed else 0.0 for m in self._autopilot.motors or (u, u, u, u)
-                )
+                fl, fr, bl, br = self._autopilot.outputs(float(self._command[0]), armed=self.armed)
                 return messages.MotorOutput(
                     t_ns=t_ns, front_left=fl, front_right=fr, back_left=bl, back_right=br
                 )

@@ -38,6 +38,9 @@ TELEMETRY = (
 TRACKS = ("sent", "nulled", "absent")
 """The track burst: as it is; with every record zero; not sent."""
 
+OFF_RACE = ("paused", "runs")
+"""What physics does while no race is on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
@@ -66,6 +69,7 @@ class BuildProfile:
     rates: dict[str, float]
     blocked: tuple[str, ...]
     track: str
+    off_race: str
     ack_delay_ms: float
     jpeg_quality: int
     video_latency_ms: float
@@ -96,9 +100,10 @@ class BuildProfile:
         if any(rate <= 0.0 for rate in self.rates.values()):
             message = "rates must be positive"
             raise ValueError(message)
-        if self.track not in TRACKS:
-            message = f"track: '{self.track}' is not one of {TRACKS}"
-            raise ValueError(message)
+        for name, value, choices in (("track", self.track, TRACKS), ("off_race", self.off_race, OFF_RACE)):
+            if value not in choices:
+                message = f"{name}: '{value}' is not one of {choices}"
+                raise ValueError(message)
         if not 1 <= self.jpeg_quality <= 100:
             message = f"jpeg_quality must be from 1 to 100, not {self.jpeg_quality}"
             raise ValueError(message)
