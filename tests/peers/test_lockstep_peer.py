@@ -45,20 +45,24 @@ def test_time_moves_by_requests_alone_and_a_repeated_one_moves_nothing(stepped):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(30.0)
 
-        def ask(count, until_ns):
-            sock.sendto(struct.pack("<4sIQ", b"RWL1", count, until_ns), to)
-            magic, answered, boot = struct.unpack("<4sIQ", sock.recv(64))
+        def ask(count, until_ns, announced=0):
+            sock.sendto(struct.pack("<4sIQI", b"RWL1", count, until_ns, announced), to)
+            magic, answered, boot, coming = struct.unpack("<4sIQI", sock.recv(64))
             assert magic == b"RWL1"
-            return answered, boot
+            return answered, boot, coming
 
-        assert ask(0, 5) == (0, 0)
-        assert ask(1, 30_000_000) == (1, 30_000_000)
-        assert ask(1, 90_000_000) == (1, 30_000_000)
-        assert ask(5, 90_000_000) == (1, 30_000_000)  # out of order: the reply says what comes next
-        assert ask(2, 10_000_000) == (2, 30_000_000)  # time never goes back
-        assert ask(3, 9_000_000_000) == (3, 130_000_000)  # nor on by more than 100 ms
+        at_boot = ask(0, 5)
+        assert at_boot[:2] == (0, 0)
+        first = ask(1, 30_000_000)
+        assert first[:2] == (1, 30_000_000)
+        assert first[2] > 5
+        assert ask(1, 90_000_000) == first
+        assert ask(5, 90_000_000) == first  # out of order: the reply says what comes next
+        assert ask(2, 10_000_000) == (2, 30_000_000, 0)  # time never goes back
+        assert ask(3, 9_000_000_000)[:2] == (3, 130_000_000)  # nor on by more than 100 ms
+        assert ask(4, 131_000_000, 1)[:2] == (4, 131_000_000)  # what never comes is not waited for for ever
         sock.sendto(b"garbage", to)
-        assert ask(0, 0) == (0, 0)
+        assert ask(0, 0) == at_boot
     assert stepped.ask("state")["boot_ns"] == 0
     reply = stepped.ask("resume")
     assert (reply["ok"], "lockstep" in reply["error"]) == (False, True)

@@ -126,8 +126,6 @@ def test_mavproxy_shows_a_link_with_parameters_and_changes_one(serve_sim, tmp_pa
         shows("Received [0-9]+ parameters")
         os.write(terminal, b"param set RW_IMU_EVERY 4\n")
         shows("RW_IMU_EVERY = 4", b"param fetch RW_IMU_EVERY\n")
-        os.write(terminal, b"mode OFFBOARD\n")
-        shows("Mode OFFBOARD")
         os.write(terminal, b"arm throttle\n")
         shows("ARMED")
     finally:

@@ -285,6 +285,26 @@ def test_pushed_past_a_gate_it_comes_back_for_it(params, world):
     assert run.verdict.gates_passed == 6
 
 
+def test_wrong_corners_and_gates_that_are_not_there_are_borne(params, world):
+    rng = np.random.default_rng(1)
+
+    def wild(jpeg, roll):
+        views = world.eyes(jpeg, roll)
+        for view in views:
+            if view.outer is not None and rng.random() < 0.15:
+                view.outer[rng.integers(4)] += 15.0 * rng.standard_normal(2)
+        if rng.random() < 0.1:
+            half = rng.uniform(10, 60)
+            square = np.array(((-1, -1), (1, -1), (1, 1), (-1, 1))) * half
+            ghost = np.concatenate((square, square / 1.8)) + rng.uniform((100, 60), (540, 300))
+            views.append(world.view_of(ghost))
+        return views
+
+    run = world.fly(world.course("random:3"), GatePilot(params, look=wild), limit_s=40.0)
+    assert run.verdict.finished
+    assert run.verdict.collisions == 0
+
+
 def test_out_of_bounds_and_back_on_the_pad_it_races_on(params, world):
     thrown = []
 

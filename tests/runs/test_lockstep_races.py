@@ -8,6 +8,7 @@ import sys
 import pytest
 from mcap.reader import make_reader
 
+from racewire.core.errors import RunError
 from racewire.core.messages import Ack, Collision, Heartbeat, Image, Imu, MotorOutput, RaceStatus
 from racewire.run import race as race_module
 from racewire.run.race import RaceConfig, fly_race, prepare
@@ -142,21 +143,32 @@ def test_where_the_pose_is_blocked_the_pilot_hears_nothing_of_it():
     assert heard - {Ack, Collision} == {Heartbeat, Imu, MotorOutput, RaceStatus, Image}
 
 
-def test_a_pilot_that_never_starts_is_a_reason_not_a_hang(program, tmp_path):
-    idle = tmp_path / "idle.py"
-    idle.write_text(
-        "class Idle:\n"
-        "    def step(self, now, inbox):\n        return []\n"
-        "    def due(self):\n        return None\n"
-        "    def status(self):\n"
-        "        from racewire.pilots.base import PilotStatus\n        return PilotStatus('idle', 0, 0.0)\n",
-        encoding="utf-8",
-    )
-    race = program("race", "--pilot", f"{idle}:Idle", "--json")
-    assert race.ended() == 1
-    assert race.lines == [
-        "racewire: the pilot did not start the race within 20 s: its phase is idle",
-    ]
+IDLE = """
+class Idle:
+    steps = 0
+    def step(self, now, inbox):
+        self.steps += 1
+        if self.steps == BREAKS_AT:
+            raise RuntimeError("my own mistake")
+        return []
+    def due(self):
+        return None
+    def status(self):
+        from racewire.pilots.base import PilotStatus
+        return PilotStatus("idle", 0, 0.0)
+"""
+
+
+def idle(folder, breaks_at):
+    path = folder / "idle.py"
+    path.write_text(IDLE.replace("BREAKS_AT", str(breaks_at)), encoding="utf-8")
+    return f"{path}:Idle"
+
+
+def test_a_pilot_that_never_starts_is_a_reason_not_a_hang(monkeypatch, tmp_path):
+    monkeypatch.setattr(race_module, "NO_START_S", 1.0)
+    with pytest.raises(RunError, match="the pilot did not start the race within 1 s: its phase is idle"):
+        fly_race(RaceConfig(pilot=idle(tmp_path, 0)))
 
 
 def test_ctrl_c_ends_a_race_with_130_and_a_log_that_can_be_read(program, tmp_path):
@@ -176,19 +188,9 @@ def test_ctrl_c_ends_a_race_with_130_and_a_log_that_can_be_read(program, tmp_pat
 
 
 def test_a_pilot_that_breaks_leaves_a_log_that_can_be_read(tmp_path):
-    broken = tmp_path / "broken.py"
-    broken.write_text(
-        "class Broken:\n"
-        "    def step(self, now, inbox):\n"
-        "        if now > 400_000_000:\n            raise RuntimeError('my own mistake')\n"
-        "        return []\n"
-        "    def due(self):\n        return None\n"
-        "    def status(self):\n        return None\n",
-        encoding="utf-8",
-    )
     log = tmp_path / "run.mcap"
     with pytest.raises(RuntimeError, match="my own mistake"):
-        fly_race(RaceConfig(pilot=f"{broken}:Broken", log=log))
+        fly_race(RaceConfig(pilot=idle(tmp_path, 200), log=log))
     with log.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
         assert len([m for _, _, m in reader.iter_messages(topics=["truth"])]) > 20

@@ -41,6 +41,7 @@ class MapParams:
     apart: float
     conflicts: int
     flip: float
+    flip_step: float
     ghost_frames: int
     keep_behind: float
 
@@ -224,8 +225,9 @@ class GateMap:
         there = belief.look(gate.slot, sight.which, mirrored)
         if here is None or there is None:
             return False
-        gain = (_misfit(here - sight.pixels) - _misfit(there - sight.pixels)) / (sight.sd_px * sight.sd_px)
-        gate.flip = max(gate.flip + 0.5 * gain, -2.0 * self._p.flip)
+        gain = _misfit(here - sight.pixels) - _misfit(there - sight.pixels)
+        gain = max(-self._p.flip_step, min(self._p.flip_step, 0.5 * gain / (sight.sd_px * sight.sd_px)))
+        gate.flip = max(gate.flip + gain, -2.0 * self._p.flip)
         scale = math.radians(self._p.tilt_deg)
         prior = (_tilt(pose.rotation) / scale) ** 2 - (_tilt(mirrored) / scale) ** 2
         if gate.flip + 0.5 * prior < self._p.flip:
@@ -236,10 +238,15 @@ class GateMap:
         return True
 
     def _make_room(self, belief: Belief, away: float) -> bool:
-        """Drop the least useful gate: one passed, else the farthest if it is farther than `away`."""
+        """Drop a gate passed, or hardly seen, or the farthest; none that is nearer than `away`."""
         here = belief.position
         ranked = sorted(
-            self.gates, key=lambda gate: (not gate.passed, -(belief.gate(gate.slot).position - here).norm())
+            self.gates,
+            key=lambda gate: (
+                not gate.passed,
+                gate.views >= self._p.views,
+                -(belief.gate(gate.slot).position - here).norm(),
+            ),
         )
         worst = ranked[0]
         if not worst.passed and (belief.gate(worst.slot).position - here).norm() <= away:

@@ -1,12 +1,14 @@
 """Lockstep for pilots in other processes: simulated time advances when the pilot asks for it.
 
 Our extension, after the frame counter of ArduPilot's JSON interface; `docs/lockstep.md` is the manual.
-A request and its reply are 16 bytes, little-endian, `<4sIQ`: "RWL1", a counter, a boot time (ns). Request
+A request and its reply are 20 bytes, little-endian, `<4sIQI`: "RWL1", a counter, a boot time (ns), and how
+many datagrams the sender has sent on the wire's channels since the request or reply before. Request
 n + 1 after n advances the simulator to its time; a repeated n is answered again, so that a lost
-datagram does no harm; 0 begins anew. What the pilot sent before is taken in first, and everything the
-step sends leaves before the reply.
+datagram does no harm; 0 begins anew. The numbers of datagrams make the order certain: the kernel may
+deliver what was sent last first.
 """
 
+import select
 import struct
 from collections import Counter
 
@@ -15,13 +17,15 @@ from racewire.run.loop import Endpoint
 from racewire.run.ports import LOCALHOST
 from racewire.run.session import Session
 from racewire.run.sockets import Port, UdpChannel
+from racewire.wires.base import Datagram
 
 MAGIC = b"RWL1"
 LONGEST_STEP_NS = 100 * NS_PER_MS
 """A request for more gets this much; the reply says how far time has come."""
 
-_FORMAT = struct.Struct("<4sIQ")
+_FORMAT = struct.Struct("<4sIQI")
 _MOST_WAITING = 4096
+_PATIENCE_S = 1.0  # for datagrams that were announced
 
 
 class LockstepServer:
@@ -39,6 +43,8 @@ class LockstepServer:
         self._session = session
         self._endpoint = endpoint
         self._count = 0
+        self._sent = 0
+        self._reply = b""
         self._channel = UdpChannel(Port("lockstep", (LOCALHOST, port), None, follow=True), "simulator")
         self.socket = self._channel.socket
 
@@ -58,26 +64,41 @@ class LockstepServer:
     def _answer(self, request: bytes, now: Nanos) -> bytes | None:
         if len(request) != _FORMAT.size or not request.startswith(MAGIC):
             return None
-        _, count, until = _FORMAT.unpack(request)
-        self._take_in(now)
+        _, count, until, announced = _FORMAT.unpack(request)
+        if count == self._count != 0:
+            return self._reply
+        if count not in (0, self._count + 1):
+            self.counters["out of order"] += 1
+            return self._reply or self._say(now)
+        self._take_in(announced, now)
         if count == 0:
             self._session.restart(now)
-            self._count = 0
-        elif count == self._count + 1:
-            by = max(0, min(until - self._session.boot(now), LONGEST_STEP_NS))
-            self._session.step(by)
-            self._count = count
-        elif count != self._count:
-            self.counters["out of order"] += 1
-        self._send(now)
-        return _FORMAT.pack(MAGIC, self._count, self._session.boot(now))
+        else:
+            self._session.step(max(0, min(until - self._session.boot(now), LONGEST_STEP_NS)))
+        self._count = count
+        self._send(self._session.wake(now))
+        self._reply = self._say(now)
+        return self._reply
 
-    def _take_in(self, now: Nanos) -> None:
-        for name, channel in self._endpoint.channels.items():
-            for data in channel.receive(_MOST_WAITING):
-                for to, answer in self._session.receive(name, data, now):
-                    self._endpoint.channels[to].send(answer)
+    def _say(self, now: Nanos) -> bytes:
+        sent, self._sent = self._sent, 0
+        return _FORMAT.pack(MAGIC, self._count, self._session.boot(now), sent)
 
-    def _send(self, now: Nanos) -> None:
-        for name, data in self._session.wake(now):
+    def _take_in(self, announced: int, now: Nanos) -> None:
+        """Give the simulator what the pilot sent; wait for what it announced, but not for ever."""
+        channels = self._endpoint.channels
+        taken = 0
+        while True:
+            for name, channel in channels.items():
+                for data in channel.receive(_MOST_WAITING):
+                    taken += 1
+                    self._send(self._session.receive(name, data, now))
+            sockets = [channel.socket for channel in channels.values()]
+            if taken >= announced or not select.select(sockets, [], [], _PATIENCE_S)[0]:
+                break
+        self.counters["missing"] += max(0, announced - taken)
+
+    def _send(self, datagrams: list[Datagram]) -> None:
+        self._sent += len(datagrams)
+        for name, data in datagrams:
             self._endpoint.channels[name].send(data)

@@ -1,0 +1,102 @@
+"""Whole races over UDP in real time, in one process and in two; and what one end does when the other dies.
+
+Every test has ports of its own, so that several may run at once.
+"""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from racewire.core.errors import ConfigError
+from racewire.run.race import RaceConfig, fly_race
+from racewire.run.serve import ServeConfig, serve
+
+
+def at(base):
+    return ("--port-base", base)
+
+
+def test_a_race_in_real_time_finishes():
+    result = fly_race(RaceConfig(realtime=True, port_base=25_000))
+    assert result.finished, result.headline()
+    assert (result.gates_passed, result.gates_total) == (6, 6)
+    assert result.realtime_factor == 1.0
+    assert result.frames > 200
+    assert result.photon_to_command_ms["p50"] is not None
+
+
+def test_a_pilot_killed_in_flight_leaves_a_simulator_where_the_next_finishes(program, tmp_path):
+    result = tmp_path / "result.json"
+    sim = program("sim", "--once", "--result", result, *at(25_200))
+    sim.until("serving vq1")
+    first = program("fly", *at(25_200))
+    first.until("flying")
+    sim.until("GO")
+    first.kill()
+    sim.until("pilot silent for 3 s: back on the pad, ready for the next")
+    abandoned = json.loads(result.read_text(encoding="utf-8"))
+    assert abandoned["finished"] is False
+    second = program("fly", "--json", *at(25_200))
+    assert second.ended() == 0, second.output
+    flown = json.loads(second.lines[-1])
+    assert (flown["finished"], flown["gates_passed"]) == (True, 6)
+    assert sim.ended() == 0, sim.output
+    record = json.loads(result.read_text(encoding="utf-8"))
+    assert record["finished"] is True
+    assert (record["gates_passed"], record["gates_total"]) == (6, 6)
+    assert record["race_time_s"] == pytest.approx(flown["race_time_s"], abs=0.01)
+    assert sum("pilot connected" in line for line in sim.lines) == 2
+    assert any(line.startswith("gate 6/6 at ") for line in sim.lines)
+    assert any(line.startswith("finished in ") for line in sim.lines)
+
+
+def test_a_simulator_killed_in_flight_leaves_a_pilot_with_a_reason(program):
+    sim = program("sim", *at(25_400))
+    sim.until("serving vq1")
+    fly = program("fly", *at(25_400))
+    fly.until("waiting for start")
+    sim.kill()
+    assert fly.ended() == 1
+    assert fly.lines[-1] == "racewire: the simulator fell silent 3 s ago: race abandoned"
+    assert "Traceback" not in fly.output
+
+
+def test_a_race_out_of_time_ends_a_simulator_that_serves_once(program, tmp_path):
+    result = tmp_path / "result.json"
+    sim = program("sim", "--once", "--time-limit", "0.5", "--result", result, *at(25_600))
+    sim.until("serving vq1")
+    fly = program("fly", *at(25_600))
+    assert sim.ended() == 1, sim.output
+    assert "time limit reached" in sim.output
+    record = json.loads(result.read_text(encoding="utf-8"))
+    assert (record["finished"], record["reason"]) == (False, "Time limit 0.5 s")
+    assert fly.ended() == 1
+
+
+def test_without_a_simulator_the_pilot_says_so(program):
+    fly = program("fly", "--wait", "0.5", *at(25_800))
+    assert fly.ended() == 1
+    assert fly.lines[-1] == "racewire: no simulator: nothing arrived within 0.5 s"
+
+
+def test_two_simulators_never_share_a_port_and_ctrl_c_is_130(program, tmp_path):
+    result = tmp_path / "result.json"
+    sim = program("sim", "--result", result, *at(26_000))
+    sim.until("serving vq1")
+    with pytest.raises(ConfigError, match=r"simulator: cannot bind UDP 127\.0\.0\.1:40560 for mavlink"):
+        serve(ServeConfig(port_base=26_000), Console(quiet=True))
+    sim.interrupt()
+    assert sim.ended() == 130
+    assert sim.lines[-1] == "racewire: interrupted"
+    assert "Traceback" not in sim.output
+    assert json.loads(result.read_text(encoding="utf-8"))["finished"] is False
+
+
+def test_ctrl_c_ends_a_waiting_pilot_with_130(program):
+    fly = program("fly", *at(26_200))
+    fly.until("listening")
+    fly.interrupt()
+    assert fly.ended() == 130
+    assert fly.lines[-1] == "racewire: interrupted"
+    assert "Traceback" not in fly.output
