@@ -1,6 +1,7 @@
 """What every verb of the command line must do: help, exit codes, one line of reason, JSON at the end."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -11,7 +12,10 @@ from racewire import cli
 from racewire.run.ports import pilot_ports, sim_ports
 
 VERBS = [command.name or command.callback.__name__ for command in cli.app.registered_commands]
-BASE = "--port-base=24000"
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+SHIFT, OTHER = 16_000 + 100 * WORKER, 17_000 + 100 * WORKER
+"""Ports of this test process's own, below those that the system gives away."""
+BASE = f"--port-base={SHIFT}"
 
 
 @pytest.fixture
@@ -89,7 +93,10 @@ BAD = [
     (["fly", "--wait", "inf"], "--wait"),
     (["fly", "--wait", "0"], "--wait"),
     (["record", "--wire", "smoke"], "no wire 'smoke'"),
-    (["record", "--log", "nowhere/run.mcap", "--pilot-base=24000", "--sim-base=25000"], "nowhere/run.mcap"),
+    (
+        ["record", "--log", "nowhere/run.mcap", f"--pilot-base={SHIFT}", f"--sim-base={OTHER}"],
+        "nowhere/run.mcap",
+    ),
     (["record", "--duration", "0"], "--duration"),
     (["decode"], "Missing argument"),
     (["decode", "nowhere.mcap"], "nowhere.mcap: No such file"),
@@ -101,7 +108,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "says"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    BAD,
+    ids=[" ".join(a for a in arguments if "-base=" not in a)[:60] for arguments, _ in BAD],
+)
 def test_a_bad_argument_is_one_line_and_exit_code_2(call, monkeypatch, tmp_path, arguments, says):
     monkeypatch.chdir(tmp_path)
     code, out, err = call(*arguments)
@@ -128,20 +139,20 @@ def test_a_bad_faults_file_names_itself(call, tmp_path, content):
 
 
 PORTS = [
-    (["sim", BASE], sim_ports("aigp", 24_000), "simulator"),
-    (["sim", "--wire", "raw", BASE], sim_ports("raw", 24_000), "simulator"),
-    (["fly", BASE], pilot_ports("aigp", 24_000), "pilot"),
-    (["fly", "--wire", "raw", BASE], pilot_ports("raw", 24_000), "pilot"),
-    (["race", "--realtime", BASE], sim_ports("aigp", 24_000), "simulator"),
-    (["race", "--realtime", BASE], pilot_ports("aigp", 24_000), "pilot"),
-    (["record", "--sim-base=23000", "--pilot-base=24000"], sim_ports("aigp", 24_000), "record"),
-    (["record", "--sim-base=24000", "--pilot-base=23000"], pilot_ports("aigp", 24_000), "record"),
+    (["sim", BASE], sim_ports("aigp", SHIFT), "simulator"),
+    (["sim", "--wire", "raw", BASE], sim_ports("raw", SHIFT), "simulator"),
+    (["fly", BASE], pilot_ports("aigp", SHIFT), "pilot"),
+    (["fly", "--wire", "raw", BASE], pilot_ports("raw", SHIFT), "pilot"),
+    (["race", "--realtime", BASE], sim_ports("aigp", SHIFT), "simulator"),
+    (["race", "--realtime", BASE], pilot_ports("aigp", SHIFT), "pilot"),
+    (["record", f"--sim-base={OTHER}", f"--pilot-base={SHIFT}"], sim_ports("aigp", SHIFT), "record"),
+    (["record", f"--sim-base={SHIFT}", f"--pilot-base={OTHER}"], pilot_ports("aigp", SHIFT), "record"),
 ]
 TAKEN = [(arguments, role, port) for arguments, ports, role in PORTS for port in ports]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "role", "port"), TAKEN, ids=[f"{' '.join(a)} {p.channel} {p.bind[1]}" for a, _, p in TAKEN]
+    ("arguments", "role", "port"), TAKEN, ids=[f"{a[0]} {r} {p.channel} {len(a)}" for a, r, p in TAKEN]
 )
 def test_a_taken_port_is_named(call, monkeypatch, tmp_path, arguments, role, port):
     monkeypatch.chdir(tmp_path)

@@ -49,7 +49,7 @@ class Server:
 
 def free_base():
     """Return a port base whose ports are free, other than those of tests that run beside this one."""
-    start = 2000 + os.getpid() * 20 % 40_000
+    start = 2000 + os.getpid() * 20 % 10_000
     for base in range(start, start + 4000, 20):
         ports = [(14560, socket.SOCK_DGRAM), (5601, socket.SOCK_DGRAM), (14550, socket.SOCK_DGRAM)]
         ports += [(5600, socket.SOCK_DGRAM), (14571, socket.SOCK_DGRAM), (14570, socket.SOCK_STREAM)]

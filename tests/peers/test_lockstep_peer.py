@@ -29,10 +29,10 @@ def stepped(serve_sim):
 
 
 def test_races_repeat_in_one_process_and_in_a_fresh_one(stepped, serve_sim):
-    lives = fly(stepped, 2)  # the second begins in mid-air of the first
+    lives = fly(stepped, 3)  # each begins in mid-air of the one before
     state = stepped.ask("state")
     assert state["phase"] == "racing"
-    assert lives[0] == lives[1]
+    assert lives[0] == lives[1] == lives[2]
     assert lives[0]["packets"] > 1000
     assert lives[0]["frames"] > 100
     fresh = serve_sim("--build", "3364-vq1", "--lockstep")

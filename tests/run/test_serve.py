@@ -1,6 +1,7 @@
 """The arguments of `racewire sim`: when races start, and what is refused before any port is bound."""
 
 import math
+import os
 
 import pytest
 from rich.console import Console
@@ -8,6 +9,10 @@ from rich.console import Console
 from racewire.core.errors import ConfigError
 from racewire.run.serve import ServeConfig, parse_start, serve
 from racewire.sim.simulator import RaceStart
+
+
+PORT_BASE = 15_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+"""Ports of this test process's own, below those that the system gives away."""
 
 
 @pytest.mark.parametrize(
@@ -55,7 +60,7 @@ def test_anything_else_is_refused_with_the_choices(text):
 def test_what_cannot_be_served_is_named_at_once(tmp_path, changes, says):
     if "result" in changes:
         changes = {"result": tmp_path / changes["result"]}
-    config = ServeConfig(**{"port_base": 23_000, **changes})
+    config = ServeConfig(**{"port_base": PORT_BASE, **changes})
     with pytest.raises(ConfigError) as error:
         serve(config, Console(quiet=True))
     assert says in str(error.value)

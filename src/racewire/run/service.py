@@ -74,7 +74,6 @@ class Service:
         self._keyboard = Keyboard() if plan.on_key else None
         self._refused_at: Nanos = -NS_PER_S
         self._stop = False
-        self._forget()
         self.session = Session(self._begin, unix_ns, simulated=plan.lockstep)
 
     @property
@@ -91,9 +90,11 @@ class Service:
         boot = self.session.boot(now)
         heard = self.session.life.sim.last_received
         here = heard is not None and boot - heard < nanos(SILENT_S)
-        if here != self._heard:
-            self._heard = here
-            self.say("pilot connected" if here else self._abandon())
+        if here and not self._heard:
+            self.say("pilot connected")
+        elif self._heard and not here and not self._plan.lockstep:  # a pilot that moves time is there
+            self.say(self._abandon())
+        self._heard = here
         if self._keyboard is not None and self._keyboard.pressed():
             self.simulator.start()
         if self.simulator.armed and not self._armed:
@@ -145,7 +146,6 @@ class Service:
 
         def reset() -> dict[str, Any]:
             self.keep_result()
-            self._forget()
             self.session.restart(now())
             return state()
 
@@ -180,7 +180,11 @@ class Service:
         return {verb.__name__: verb for verb in verbs}
 
     def _begin(self, unix_ns: Nanos) -> Life:
-        """Make a life: everything that a fresh process would have."""
+        """Make a life: everything that a fresh process would have; know of no pilot and no race."""
+        self._over_at: Nanos | None = None
+        self._heard = False
+        self._armed = False
+        self._refused: dict[str, int] = {}
         plan, conditions = self._plan, self._conditions
         simulator = make_simulator(self._world, conditions, plan.start, plan.seed)
         run_hash = RunHash()
@@ -200,13 +204,6 @@ class Service:
         channels = [port.channel for port in WIRES[self._world.wire].ports]
         down, up = simulated_links(conditions, channels, plan.seed)
         return Life(sim, LinkedNode(sim, down, up), run_hash)
-
-    def _forget(self) -> None:
-        """Know of no pilot and no race."""
-        self._over_at: Nanos | None = None
-        self._heard = False
-        self._armed = False
-        self._refused: dict[str, int] = {}
 
     def _timed(self) -> None:
         if self._plan.lockstep:
