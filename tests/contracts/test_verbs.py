@@ -5,10 +5,12 @@ import os
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from racewire import cli
+from racewire.core.errors import ConfigError, RunError
 from racewire.run.ports import pilot_ports, sim_ports
 
 VERBS = [command.name or command.callback.__name__ for command in cli.app.registered_commands]
@@ -164,6 +166,48 @@ def test_a_taken_port_is_named(call, monkeypatch, tmp_path, arguments, role, por
     (line,) = err
     assert line.startswith(f"racewire: {role}: cannot bind UDP {address} for {port.channel}: ")
     assert "in use" in line
+
+
+def raising(error):
+    def work(*_arguments, **_more):
+        raise error
+
+    return work
+
+
+WORK = {"race": "fly_race", "sim": "serve", "fly": "fly_pilot", "doctor": "diagnose", "bench": "run_bench"}
+
+
+@pytest.mark.parametrize("verb", WORK)
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (RunError("the simulator fell silent"), 1, "racewire: the simulator fell silent"),
+        (ConfigError("no such thing"), 2, "racewire: no such thing"),
+        (KeyboardInterrupt(), 130, "racewire: interrupted"),
+    ],
+)
+def test_errors_are_one_line_and_their_exit_code(call, monkeypatch, verb, error, code, says):
+    monkeypatch.setattr(cli, WORK[verb], raising(error))
+    assert call(verb) == (code, [], [says])
+
+
+@pytest.mark.parametrize(("finished", "code"), [(True, 0), (False, 1)])
+def test_the_exit_code_says_whether_the_race_was_finished(call, monkeypatch, finished, code):
+    result = SimpleNamespace(finished=finished, as_json=lambda: {"finished": finished})
+    monkeypatch.setattr(cli, "fly_race", lambda *_: result)
+    monkeypatch.setattr(cli, "serve", lambda *_: result)
+    assert call("race", "--json") == (code, [json.dumps({"finished": finished})], [])
+    assert call("sim")[0] == code
+    monkeypatch.setattr(cli, "serve", lambda *_: None)
+    assert call("sim")[0] == 1
+
+
+def test_our_own_bugs_keep_their_traceback(monkeypatch):
+    monkeypatch.setattr(cli, "fly_race", raising(ZeroDivisionError()))
+    monkeypatch.setattr(sys, "argv", ["racewire", "race"])
+    with pytest.raises(ZeroDivisionError):
+        cli.main()
 
 
 def test_a_verb_that_reports_ends_with_one_json_object(call):

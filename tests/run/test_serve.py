@@ -10,7 +10,6 @@ from racewire.core.errors import ConfigError
 from racewire.run.serve import ServeConfig, parse_start, serve
 from racewire.sim.simulator import RaceStart
 
-
 PORT_BASE = 15_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 """Ports of this test process's own, below those that the system gives away."""
 

@@ -94,10 +94,6 @@ def test_another_seed_another_hash(hash_of_seed_0):
     assert beginning(seed=1) != hash_of_seed_0
 
 
-def test_other_conditions_another_hash(hash_of_seed_0):
-    assert beginning(faults="none") != hash_of_seed_0
-
-
 BUSY = "while True: pass"
 AGAIN = f"""
 from racewire.run.race import RaceConfig, prepare
@@ -122,11 +118,6 @@ def test_the_hash_is_the_same_in_another_process_while_every_core_is_busy(hash_o
             hog.kill()
             hog.wait()
     assert again.stdout.strip() == hash_of_seed_0
-
-
-def test_the_hash_does_not_depend_on_how_many_threads_draw(hash_of_seed_0, monkeypatch):
-    monkeypatch.setattr(race_module, "DRAWING_THREADS", 3)
-    assert beginning() == hash_of_seed_0
 
 
 def test_where_the_pose_is_blocked_the_pilot_hears_nothing_of_it():
