@@ -162,6 +162,16 @@ def test_a_gate_that_the_referee_counted_first_is_passed(run):
     assert r.target == 1
 
 
+def test_a_counted_gate_that_is_found_again_is_not_flown_to(run):
+    r = run((20.0, 0.0, 0.0, 0.0), (40.0, 0.0, 0.0, 0.0))
+    r.go((19.0, 0.0, 0.0), (20.1, 0.0, 0.0))
+    r.hear(1, after_ms=200)
+    pose = Pose(Vec(20.5, 0.5, 0.0), Rot.from_euler(0.0, 0.0, math.pi))  # seen from behind, a little off
+    r.map.gates[:] = [Landmark(7, r.belief.add_gate(pose), views=10)]
+    r.go((25.0, 0.0, 0.0))
+    assert r.target is None
+
+
 def test_the_exit_is_along_the_gates_normal(run):
     r = run((20.0, 0.0, 0.0, 30.0))
     r.go((19.0, 0.0, 0.0), (20.5, 0.0, 0.0))

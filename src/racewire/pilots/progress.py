@@ -33,7 +33,18 @@ class ProgressParams:
     better: float
     confirm_ms: int
     reach: float
+    same: float
     most_retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A gate passed that the referee has yet to count: where it stood, when, and whether surely inside."""
+
+    gate: Landmark
+    centre: Vec[Ned]
+    t_ns: Nanos
+    clean: bool
 
 
 class Progress:
@@ -51,7 +62,8 @@ class Progress:
         self._owed: Landmark | None = None
         self._counted = 0
         self._gates: list[Landmark] = []
-        self._crossed: tuple[Landmark, Nanos, bool] | None = None
+        self._crossed: _Crossing | None = None
+        self._done: list[Vec[Ned]] = []
         self._ahead: dict[int, float] = {}
         self._poses: dict[int, Pose[Ned, Gate]] = {}
 
@@ -61,6 +73,8 @@ class Progress:
         gates = self._gates = map_.known()
         self._poses = {gate.number: map_.facing(belief, gate) for gate in gates}
         for gate in gates:
+            if not gate.passed and self._was_counted(self._poses[gate.number].position):
+                gate.passed = True
             local = self._poses[gate.number].to_local(here)
             before = self._ahead.get(gate.number, local.x)
             self._ahead[gate.number] = local.x
@@ -78,19 +92,20 @@ class Progress:
         if status.active_gate > self._counted:
             self._forgive()
         self._counted = status.active_gate
-        crossed = self._crossed
-        late = crossed is not None and status.t_ns > crossed[1] + self._p.confirm_ms * NS_PER_MS
         if status.active_gate > self.passed:
             near = self._nearest(here)
             if near is not None:
                 self._pass(near, status.t_ns, clean=True)
-            self.passed, self._crossed = status.active_gate, None
-        elif status.active_gate == self.passed:
-            self._crossed = None if late else crossed
-        elif late and crossed is not None:
-            gate, _, clean = crossed
-            gate.passed, self.passed, self._crossed = False, status.active_gate, None
-            self._fail(gate, clean=clean)
+            self.passed = status.active_gate
+        crossed = self._crossed
+        if crossed is None:
+            return
+        if status.active_gate == self.passed:
+            self._done.append(crossed.centre)
+            self._crossed = None
+        elif status.t_ns > crossed.t_ns + self._p.confirm_ms * NS_PER_MS:
+            crossed.gate.passed, self.passed, self._crossed = False, status.active_gate, None
+            self._fail(crossed.gate, clean=crossed.clean)
 
     def way(self, belief: Belief, map_: GateMap) -> list[Waypoint]:
         """Return the next gate and the one after it, as far as they are known."""
@@ -103,8 +118,9 @@ class Progress:
     def _pass(self, gate: Landmark, t_ns: Nanos, *, clean: bool) -> None:
         gate.passed = True
         self.passed += 1
-        self._crossed = (gate, t_ns, clean)
-        self.exit = self._poses[gate.number].rotation @ FORWARD
+        pose = self._poses[gate.number]
+        self._crossed = _Crossing(gate, pose.position, t_ns, clean)
+        self.exit = pose.rotation @ FORWARD
         if gate is self._owed:
             self._owed = None
         if gate is self.target:
@@ -119,6 +135,10 @@ class Progress:
                 self._owed = None
             gate.reversed = not gate.reversed
             self._ahead.pop(gate.number, None)
+
+    def _was_counted(self, centre: Vec[Ned]) -> bool:
+        """Tell whether a gate at `centre` is one that was counted before, found again."""
+        return any((centre - done).norm() < self._p.same for done in self._done)
 
     def _forgive(self) -> None:
         """Take back what was held against gates that were passed out of their turn: it may have come."""
