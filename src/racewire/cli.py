@@ -8,10 +8,10 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, Protocol
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from racewire.core.errors import ConfigError, RunError
 from racewire.run.bench import bench as run_bench
@@ -88,10 +88,7 @@ def race(
         port_base=port_base,
     )
     result = fly_race(config, None if as_json else Console(stderr=True))
-    if as_json:
-        _print_json(result.as_json())
-    else:
-        Console().print(result.render())
+    _show(result, as_json=as_json)
     if not result.finished:
         raise typer.Exit(1)
 
@@ -270,10 +267,7 @@ def conformance(
     """Check point by point which rules of the wire a simulator keeps: it is armed, flown and reset."""
     config = ConformanceConfig(build, host, bind, port_base, wait)
     found = check_conformance(config, Console(stderr=True))
-    if as_json:
-        _print_json(found.as_json())
-    else:
-        Console(width=None if sys.stdout.isatty() else 140).print(found.render())
+    _show(found, as_json=as_json, piped_width=140)
     if not found.kept:
         raise typer.Exit(1)
 
@@ -285,10 +279,7 @@ def doctor(
 ) -> None:
     """Check that this machine can run racewire, and say what is wrong if it cannot."""
     report = diagnose(warm=warm, console=Console(stderr=True))
-    if as_json:
-        _print_json(report.as_json())
-    else:
-        Console().print(report.render())
+    _show(report, as_json=as_json)
     if not report.healthy:
         raise typer.Exit(1)
 
@@ -301,10 +292,7 @@ def bench(
 ) -> None:
     """Measure this machine: every figure of the design's table that exists so far."""
     report = run_bench(only=only, repeats=repeats, console=Console(stderr=True))
-    if as_json:
-        _print_json(report.as_json())
-    else:
-        Console().print(report.render())
+    _show(report, as_json=as_json)
 
 
 def main() -> None:
@@ -327,6 +315,22 @@ def main() -> None:
     if code == 130:
         _fail("interrupted", 130)
     sys.exit(code or 0)
+
+
+class _Report(Protocol):
+    """What a verb found: as JSON types, and for a terminal."""
+
+    def as_json(self) -> dict[str, Any]: ...
+
+    def render(self) -> RenderableType: ...
+
+
+def _show(report: _Report, *, as_json: bool, piped_width: int | None = None) -> None:
+    """Print a report; `piped_width` is its width in columns where stdout is no terminal."""
+    if as_json:
+        _print_json(report.as_json())
+    else:
+        Console(width=None if sys.stdout.isatty() else piped_width).print(report.render())
 
 
 def _print_json(record: dict[str, Any]) -> None:

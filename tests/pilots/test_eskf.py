@@ -186,7 +186,7 @@ def test_the_filter_knows_how_wrong_it_is(params, world):
                 at_ns = t_ns - 25 * NS_PER_MS
                 corners = world.corners_of(gate, weave(at_ns / NS_PER_S)[0])
                 view = world.view_of(corners + 0.5 * rng.standard_normal((8, 2)))
-                eskf.at(at_ns, partial(map_.observe, eskf, [view], at_ns))
+                eskf.at(at_ns, partial(map_.observe, eskf, [view]))
         assert len(map_.gates) == 1
         pose, velocity, _, _ = weave(eskf.t_ns / NS_PER_S)
         e_turn = (eskf.attitude.inverse() @ pose.rotation).log()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from racewire.core.clock import Nanos
 from racewire.core.frames import Gate, Ned, Optical, Pose, Rot, Vec
 from racewire.pilots.belief import Belief, Which
 from racewire.pilots.gate_model import GATE_SIZE, GateView
@@ -56,7 +55,6 @@ class Landmark:
     number: int
     slot: int
     views: int = 0
-    seen_ns: Nanos = 0
     missed: int = 0
     conflicts: int = 0
     flip: float = 0.0
@@ -98,7 +96,7 @@ class GateMap:
         pose = belief.gate(gate.slot)
         return Pose(pose.position, pose.rotation @ _TURN_ROUND) if gate.reversed else pose
 
-    def observe(self, belief: Belief, views: Sequence[GateView], t_ns: Nanos) -> int:
+    def observe(self, belief: Belief, views: Sequence[GateView]) -> int:
         """Fuse the views of one frame at the filter's present state; return how many were a known gate's."""
         belief.age_gates()
         sights = [self._sight(view) for view in views]
@@ -106,12 +104,12 @@ class GateMap:
         for gate, sight in matches:
             belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
             gate.views += 1
-            gate.seen_ns, gate.missed, gate.conflicts = t_ns, 0, 0
+            gate.missed, gate.conflicts = 0, 0
             if gate.flip > -2.0 * self._p.flip:  # the question is still open
                 self._weigh_mirror(belief, gate, sight)
         known = len(matches)
         for sight in left:
-            known += self._take_in(belief, sight, t_ns, {id(gate) for gate, _ in matches})
+            known += self._take_in(belief, sight, {id(gate) for gate, _ in matches})
         self._forget(belief, {id(gate) for gate, _ in matches})
         return known
 
@@ -141,7 +139,7 @@ class GateMap:
                 matches.append((self.gates[i], sights[j]))
         return matches, [sights[j] for j in sorted(sights_left)]
 
-    def _take_in(self, belief: Belief, sight: _Sight, t_ns: Nanos, matched: set[int]) -> int:
+    def _take_in(self, belief: Belief, sight: _Sight, matched: set[int]) -> int:
         """Start a gate from a view that is no known one's; return 1 if the view was one's after all."""
         about = self._about(sight)
         if about > self._p.farthest or (belief.full and about > 1.2 * self._reach(belief)):
@@ -153,11 +151,11 @@ class GateMap:
         for gate in self.gates:
             apart = (belief.gate(gate.slot).position - pose.position).norm()
             if apart < self._p.apart + 0.1 * away:
-                return 0 if id(gate) in matched else self._disagree(belief, gate, sight, t_ns)
+                return 0 if id(gate) in matched else self._disagree(belief, gate, sight)
         if belief.full and not self._make_room(belief, away):
             return 0
         self._made += 1
-        gate = Landmark(self._made, belief.add_gate(pose), seen_ns=t_ns, views=1)
+        gate = Landmark(self._made, belief.add_gate(pose), views=1)
         self.gates.append(gate)
         belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True)
         return 0
@@ -204,14 +202,14 @@ class GateMap:
             body.rotation @ camera.frd_from_optical @ pose.rotation,
         )
 
-    def _disagree(self, belief: Belief, gate: Landmark, sight: _Sight, t_ns: Nanos) -> int:
+    def _disagree(self, belief: Belief, gate: Landmark, sight: _Sight) -> int:
         """Take a view that is near a gate and yet not where the filter has it: believe it after a few."""
         if self._weigh_mirror(belief, gate, sight):
             return 1
         gate.conflicts += 1
         if gate.conflicts < self._p.conflicts:
             return 0
-        gate.conflicts, gate.seen_ns, gate.missed = 0, t_ns, 0
+        gate.conflicts, gate.missed = 0, 0
         belief.soften(1.0, 0.5, math.radians(2.0))
         belief.move_gate(gate.slot, 1.0)
         belief.see(gate.slot, sight.which, sight.pixels, sight.sd_px, fuse=True, robust=False)

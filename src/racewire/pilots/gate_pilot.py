@@ -224,7 +224,7 @@ class GatePilot:
         views = self._look(image.jpeg, math.atan2(-down.x, down.y))
 
         def fuse() -> None:
-            if self._map.observe(self._filter, views, image.t_ns):
+            if self._map.observe(self._filter, views):
                 self._blind, self._seen_ns = 0, image.t_ns
 
         self._filter.at(image.t_ns, fuse)

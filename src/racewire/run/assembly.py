@@ -5,8 +5,9 @@ which loop drives them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from racewire.core.budget import Budget
 from racewire.core.clock import Nanos
@@ -130,6 +131,18 @@ def make_darkroom(
     """Return what turns an exposure into a JPEG, drawing on that many threads."""
     bands = Bands(Renderer(world.course, AIGP_CAMERA), threads)
     return darkroom(bands, world.build.jpeg_quality, timed)
+
+
+def resolved(world: World, conditions: Conditions, seed: int) -> dict[str, Any]:
+    """Return what decides the simulator's end of a run, as a log keeps it."""
+    return {
+        "seed": seed,
+        "course": world.course.name,
+        "build": world.build_name,
+        "wire": world.wire,
+        "vehicle": world.vehicle,
+        "conditions": asdict(conditions),
+    }
 
 
 def full_budget() -> Budget:

@@ -67,7 +67,6 @@ class Hearing:
     chunks: list[Chunk] = field(default_factory=list[Chunk])
     pictures: dict[int, dict[int, bytes]] = field(default_factory=dict[int, dict[int, bytes]])
     marks: dict[str, Nanos] = field(default_factory=dict[str, Nanos])
-    unreadable: int = 0
     framing: set[int] = field(default_factory=set[int])
 
     def of(self, name: str, begin: str = "listen", end: str = "end") -> list[Heard]:
@@ -210,7 +209,6 @@ class Probe:
         try:
             return self._link.parse_buffer(data) or []
         except self._dialect.MAVError:
-            self.hearing.unreadable += 1
             return []
 
     def _keep(self, name: str, heard: Heard) -> None:
@@ -218,7 +216,6 @@ class Probe:
 
     def _see(self, data: bytes) -> None:
         if len(data) < VIDEO.size:
-            self.hearing.unreadable += 1
             return
         chunk = Chunk(self._now(), len(data), *VIDEO.unpack_from(data))
         self.hearing.chunks.append(chunk)

@@ -5,8 +5,9 @@ Both ways build the same two nodes on the same wire; only the loop and the links
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +25,7 @@ from racewire.run.assembly import (
     make_darkroom,
     make_simulator,
     make_wire,
+    resolved,
 )
 from racewire.run.camera import CameraService, InlineCamera, ThreadCamera
 from racewire.run.conditions import Conditions, load_conditions, simulated_links
@@ -149,7 +151,8 @@ class Race:
         """Write the race to `log` from now on."""
         self.log = log
         self.sim.observe(log)
-        log.config(self.resolved())
+        own = {"pilot": self.pilot_name, "realtime": self.config.realtime}
+        log.config({**resolved(self.world, self.conditions, self.config.seed), **own})
 
     def over(self, now: Nanos) -> bool:
         """Tell whether the race has ended and its last status had time to arrive.
@@ -167,19 +170,6 @@ class Race:
             phase = self.pilot.pilot.status().phase
             raise RunError(f"the pilot did not start the race within {NO_START_S:g} s: its phase is {phase}")
         return False
-
-    def resolved(self) -> dict[str, object]:
-        """Return the whole configuration of the run, as the log keeps it."""
-        return {
-            "seed": self.config.seed,
-            "course": self.world.course.name,
-            "build": self.world.build_name,
-            "wire": self.world.wire,
-            "vehicle": self.world.vehicle,
-            "pilot": self.pilot_name,
-            "realtime": self.config.realtime,
-            "conditions": asdict(self.conditions),
-        }
 
     def result(self) -> RaceResult:
         """Return the verdict and the figures."""
@@ -220,13 +210,19 @@ def warm_up(config: RaceConfig) -> None:
     loop.run(lambda now: now > nanos(_WARM_UP_S))
 
 
-def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress, compilation: Compilation) -> None:
+def _watched(run: Race, progress: Progress) -> Callable[[Nanos], bool]:
+    """Return what a loop asks after every turn: it shows the race, and tells whether it is over."""
+
     def done(now: Nanos) -> bool:
         progress.show(run.simulator, run.pilot.pilot, now)
         return run.over(now)
 
+    return done
+
+
+def _fly_lockstep(loop: Lockstep, run: Race, progress: Progress, compilation: Compilation) -> None:
     started = time.perf_counter_ns()
-    loop.run(done)
+    loop.run(_watched(run, progress))
     run.factor = loop.now / (time.perf_counter_ns() - started - compilation.took_ns)
 
 
@@ -252,9 +248,5 @@ def _fly_realtime(
     stack.callback(loop.close)
     loop.watch(camera.bell)
 
-    def done(now: Nanos) -> bool:
-        progress.show(run.simulator, run.pilot.pilot, now)
-        return run.over(now)
-
-    loop.run(done)
+    loop.run(_watched(run, progress))
     run.factor = 1.0

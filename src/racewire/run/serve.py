@@ -7,15 +7,14 @@ race; the vehicle goes back to the pad and the next pilot can fly. Rendering has
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from racewire.core.clock import nanos
 from racewire.core.errors import ConfigError
-from racewire.run.assembly import World, load_world, make_darkroom, make_simulator, sim_budget
+from racewire.run.assembly import World, load_world, make_darkroom, make_simulator, resolved, sim_budget
 from racewire.run.camera import CameraService, InlineCamera, ThreadCamera
 from racewire.run.conditions import Conditions, load_conditions
 from racewire.run.control import Interpreter
@@ -99,7 +98,8 @@ def serve(config: ServeConfig, console: Console) -> RaceResult | None:
         if config.log is not None:
             log = RunLog(config.log)
             stack.callback(log.close)
-            log.config(_resolved(config, world, conditions))
+            own = {"start": config.start, "lockstep": config.lockstep}
+            log.config({**resolved(world, conditions, config.seed), **own})
         with compiling(console):
             _warm_up(world)
         plan = ServicePlan(
@@ -159,20 +159,6 @@ def _control(
     server = ControlServer(shifted(CONTROL_PORT, port_base), interpreter)
     server.join(loop)
     return server
-
-
-def _resolved(config: ServeConfig, world: World, conditions: Conditions) -> dict[str, Any]:
-    """Return the whole configuration, as the log keeps it."""
-    return {
-        "seed": config.seed,
-        "course": world.course.name,
-        "build": world.build_name,
-        "wire": world.wire,
-        "vehicle": world.vehicle,
-        "start": config.start,
-        "lockstep": config.lockstep,
-        "conditions": asdict(conditions),
-    }
 
 
 def _warm_up(world: World) -> None:
